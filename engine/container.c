@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Opening a container: everything that concerns it as a whole is checked
+ * here, once (FORMAT.md F7). */
+#include "container.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checked.h"
+#include "error.h"
+#include "io.h"
+#include "le.h"
+
+/* libzstd addresses no more. */
+#define DICT_MAX ((uint64_t)1 << 31)
+
+static char *join(const char *dir, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		return NULL;
+	return path;
+}
+
+/* Open dir/name for reading if it is a regular file. O_NONBLOCK: a FIFO must
+ * not hold us. A file that is not there makes the container malformed. */
+static int open_file(int dir, const char *name, const char *path,
+		     struct stat *st, int *out, struct zr_error *err)
+{
+	int fd = openat(dir, name,
+			O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
+		return zr_fail(err, -EUCLEAN, path,
+			       "no %s in it: not a container", name);
+	if (fd < 0)
+		return zr_fail_sys(err, errno, path, name);
+	*out = fd;
+	if (fstat(fd, st))
+		return zr_fail_sys(err, errno, path, name);
+	if (!S_ISREG(st->st_mode))
+		return zr_fail(err, -EUCLEAN, path, "%s is not a regular file",
+			       name);
+	return 0;
+}
+
+/* Read all `len` bytes at `off` into new memory. */
+static int read_new(int fd, uint64_t off, uint64_t len, const char *path,
+		    const char *what, unsigned char **out,
+		    struct zr_error *err)
+{
+	unsigned char *p;
+	int rc;
+
+	if (!zr_fits_size(len) || !(p = malloc(len ? (size_t)len : 1)))
+		return zr_fail(err, -ENOMEM, path, "no memory for %s", what);
+	rc = zr_pread(fd, p, (size_t)len, off);
+	if (rc) {
+		free(p);
+		return zr_fail_sys(err, rc == -ENODATA ? EIO : -rc, path, what);
+	}
+	*out = p;
+	return 0;
+}
+
+/* A writer holds an exclusive lock while it builds. File systems without
+ * locks have no busy containers to tell. */
+static int lock_shared(int fd, const char *path, struct zr_error *err)
+{
+	if (flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK)
+		return zr_fail(err, -EBUSY, path, "busy: a writer holds it");
+	return 0;
+}
+
+static int open_meta(struct zr_container *c, int dir, struct stat *st,
+		     struct zr_error *err)
+{
+	unsigned char head[ZR_META_TABLE];
+	uint64_t size;
+	int rc;
+
+	rc = open_file(dir, "meta.zr", c->path, st, &c->meta_fd, err);
+	if (!rc)
+		rc = lock_shared(c->meta_fd, c->path, err);
+	if (rc)
+		return rc;
+	size = (uint64_t)st->st_size;
+	if (size < ZR_META_TABLE)
+		return zr_fail_at(err, -EUCLEAN, c->path,
+				  (struct zr_facts){ ZR_NONE, ZR_NONE,
+						     ZR_META_TABLE, size },
+				  "meta.zr has %llu bytes, expected at least "
+				  "%d",
+				  (unsigned long long)size, ZR_META_TABLE);
+	rc = zr_pread(c->meta_fd, head, sizeof(head), 0);
+	if (rc)
+		return zr_fail_sys(err, rc == -ENODATA ? EIO : -rc, c->path,
+				   "reading meta.zr");
+	rc = zr_meta_decode(&c->meta, head, c->path, err);
+	if (rc)
+		return rc;
+	if (c->meta.length > (size - ZR_META_TABLE) / ZR_ENTRY_BYTES)
+		return zr_fail_at(
+			err, -EUCLEAN, c->path,
+			(struct zr_facts){
+				ZR_NONE, 0,
+				(size - ZR_META_TABLE) / ZR_ENTRY_BYTES,
+				c->meta.length },
+			"meta.zr claims %llu records, but its table holds %llu",
+			(unsigned long long)c->meta.length,
+			(unsigned long long)((size - ZR_META_TABLE) /
+					     ZR_ENTRY_BYTES));
+	return read_new(c->meta_fd, ZR_META_TABLE,
+			c->meta.length * ZR_ENTRY_BYTES, c->path, "the table",
+			&c->table, err);
+}
+
+static int open_data(struct zr_container *c, int dir, uint64_t *size,
+		     struct zr_error *err)
+{
+	struct stat st;
+	int rc = open_file(dir, "data.zr", c->path, &st, &c->data_fd, err);
+
+	if (rc)
+		return rc;
+	*size = (uint64_t)st.st_size;
+	if (c->meta.tail_offset > *size)
+		return zr_fail_at(
+			err, -EUCLEAN, c->path,
+			(struct zr_facts){ ZR_NONE, 8, *size,
+					   c->meta.tail_offset },
+			"data.zr has %llu bytes, expected at least %llu",
+			(unsigned long long)*size,
+			(unsigned long long)c->meta.tail_offset);
+	return 0;
+}
+
+static int open_dict(struct zr_container *c, int dir, struct zr_error *err)
+{
+	unsigned char *dict = NULL;
+	struct stat st;
+	int fd = -1, rc;
+
+	if (c->meta.codec != ZR_ZSTD_DICT) {
+		if (!fstatat(dir, "dict.zr", &st, AT_SYMLINK_NOFOLLOW))
+			return zr_fail(err, -EUCLEAN, c->path,
+				       "has a dict.zr, which its codec does "
+				       "not use");
+		return 0;
+	}
+	rc = open_file(dir, "dict.zr", c->path, &st, &fd, err);
+	if (!rc && (st.st_size == 0 || (uint64_t)st.st_size > DICT_MAX))
+		rc = zr_fail(err, -EUCLEAN, c->path,
+			     "dict.zr has %lld bytes, which no dictionary has",
+			     (long long)st.st_size);
+	if (!rc)
+		rc = read_new(fd, 0, (uint64_t)st.st_size, c->path, "dict.zr",
+			      &dict, err);
+	if (!rc) {
+		rc = zr_decode_dict_new(&c->dict, dict, (size_t)st.st_size);
+		if (rc)
+			zr_fail(err, rc, c->path,
+				"dict.zr is not a usable zstd dictionary");
+	}
+	if (!rc)
+		c->info.dict_bytes = (uint64_t)st.st_size;
+	free(dict);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static void describe(struct zr_container *c, const struct stat *meta_st)
+{
+	struct zr_info *info = &c->info;
+
+	info->kind = c->meta.kind;
+	info->codec = c->meta.codec;
+	info->dtype = c->meta.dtype;
+	info->item_shape = c->meta.item_shape;
+	info->record_bytes = c->meta.record_bytes;
+	info->records = c->meta.length;
+	info->stored_bytes = c->meta.tail_offset;
+	info->mtime_sec = (int64_t)meta_st->st_mtim.tv_sec;
+	info->mtime_nsec = (uint32_t)meta_st->st_mtim.tv_nsec;
+}
+
+static int open_parts(struct zr_container *c, uint32_t flags,
+		      struct zr_error *err)
+{
+	uint64_t data_size;
+	struct stat st;
+	int dir, rc;
+
+	dir = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return zr_fail_sys(err, errno, c->path, "opening");
+	rc = open_meta(c, dir, &st, err);
+	if (!rc)
+		rc = open_data(c, dir, &data_size, err);
+	if (!rc)
+		rc = open_dict(c, dir, err);
+	close(dir);
+	if (rc)
+		return rc;
+	describe(c, &st);
+	/* A writer puts the length into the header last (F8). */
+	c->info.published = c->meta.length || c->meta.tail_offset ||
+			    (st.st_size == ZR_META_TABLE && !data_size);
+	if (!c->info.published && !(flags & ZR_OPEN_UNPUBLISHED))
+		return zr_fail(err, -ENODATA, c->path,
+			       "never published: its writer did not finish; "
+			       "see `zrecord recover`");
+	return 0;
+}
+
+int zr_open(struct zr_container **out, const char *path,
+	    const struct zr_open_options *opt, struct zr_error *err)
+{
+	uint32_t flags = opt ? opt->flags : 0;
+	struct zr_container *c;
+	int rc;
+
+	*out = NULL;
+	if (!path || (flags & ~ZR_OPEN_UNPUBLISHED))
+		return zr_fail(err, -EINVAL, NULL, "unknown open flag");
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return zr_fail(err, -ENOMEM, path, "no memory");
+	c->meta_fd = c->data_fd = -1;
+	c->path = strdup(path);
+	c->data_path = join(path, "data.zr");
+	if (!c->path || !c->data_path)
+		rc = zr_fail(err, -ENOMEM, path, "no memory");
+	else
+		rc = open_parts(c, flags, err);
+	if (rc) {
+		zr_close(c);
+		return rc;
+	}
+	*out = c;
+	return 0;
+}
+
+void zr_close(struct zr_container *c)
+{
+	if (!c)
+		return;
+	zr_decode_dict_free(c->dict);
+	free(c->table);
+	if (c->data_fd >= 0)
+		close(c->data_fd);
+	if (c->meta_fd >= 0)
+		close(c->meta_fd);
+	free(c->data_path);
+	free(c->path);
+	free(c);
+}
+
+const struct zr_info *zr_info(const struct zr_container *c)
+{
+	return &c->info;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * An open container, and where its records lie. */
+#ifndef ZR_CONTAINER_H
+#define ZR_CONTAINER_H
+
+#include "codec.h"
+#include "meta.h"
+#include "zrecord.h"
+
+/* Immutable after zr_open, so shared without locks. */
+struct zr_container {
+	char *path;      /* as given to zr_open, for messages */
+	char *data_path; /* path of data.zr, for messages */
+	int meta_fd;     /* holds the shared lock */
+	int data_fd;
+	unsigned char *table; /* as in meta.zr: 16 bytes a record */
+	struct zr_decode_dict *dict;
+	struct zr_meta meta;
+	struct zr_info info;
+};
+
+/* A table entry that zr_locate has checked. */
+struct zr_entry {
+	uint64_t offset;
+	uint32_t stored; /* bytes in data.zr */
+	uint32_t logic;  /* bytes of the record, with a Ragged shape prefix */
+};
+
+/* Look up record `id` and check its entry (F4). Returns 0, -ERANGE, -EBADMSG. */
+int zr_locate(const struct zr_container *c, uint64_t id, struct zr_entry *out,
+	      struct zr_error *err);
+
+#endif

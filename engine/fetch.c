@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Bytes of one record from data.zr, decoded (FORMAT.md F4, F5). */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "checked.h"
+#include "error.h"
+#include "io.h"
+#include "le.h"
+#include "reader.h"
+
+int zr_buffer_room(struct zr_buffer *b, size_t size)
+{
+	size_t grown = b->size + b->size / 2;
+	unsigned char *p;
+
+	if (size <= b->size)
+		return 0;
+	if (grown < size)
+		grown = size;
+	p = malloc(grown);
+	if (!p)
+		return -ENOMEM;
+	free(b->p);
+	b->p = p;
+	b->size = grown;
+	return 0;
+}
+
+static int no_memory(struct zr_error *err, const struct zr_container *c,
+		     uint64_t id)
+{
+	return zr_fail_at(err, -ENOMEM, c->path,
+			  (struct zr_facts){ id, ZR_NONE, ZR_NONE, ZR_NONE },
+			  "record %llu: no memory", (unsigned long long)id);
+}
+
+static int read_stored(const struct zr_container *c, uint64_t id, uint64_t off,
+		       void *dst, size_t len, struct zr_error *err)
+{
+	int rc = zr_pread(c->data_fd, dst, len, off);
+	struct zr_facts facts = { id, off, len, ZR_NONE };
+
+	if (!rc)
+		return 0;
+	if (rc == -ENODATA)
+		return zr_fail_at(err, -EIO, c->data_path, facts,
+				  "record %llu: the file ends before its %zu "
+				  "bytes at %llu; it was cut after opening",
+				  (unsigned long long)id, len,
+				  (unsigned long long)off);
+	return zr_fail_at(err, rc == -ENOMEM ? rc : -EIO, c->data_path, facts,
+			  "record %llu: reading failed (errno %d)",
+			  (unsigned long long)id, -rc);
+}
+
+static int bad_record(const struct zr_container *c, uint64_t id,
+		      const struct zr_entry *e, const char *why,
+		      struct zr_error *err)
+{
+	return zr_fail_at(err, -EBADMSG, c->data_path,
+			  (struct zr_facts){ id, e->offset, e->logic, ZR_NONE },
+			  "record %llu: %u bytes at %llu do not decode to %u: "
+			  "%s",
+			  (unsigned long long)id, e->stored,
+			  (unsigned long long)e->offset, e->logic, why);
+}
+
+/* Stored bytes into the lane, and a decoder for them. */
+static int prepare(const struct zr_container *c, struct zr_lane *lane,
+		   uint64_t id, const struct zr_entry *e, struct zr_error *err)
+{
+	if (!lane->decoder && zr_decoder_new(&lane->decoder, c->dict))
+		return no_memory(err, c, id);
+	if (zr_buffer_room(&lane->stored, e->stored))
+		return no_memory(err, c, id);
+	return read_stored(c, id, e->offset, lane->stored.p, e->stored, err);
+}
+
+int zr_fetch(const struct zr_container *c, struct zr_lane *lane, uint64_t id,
+	     const struct zr_entry *e, void *dst, struct zr_error *err)
+{
+	const char *why;
+	int rc;
+
+	if (c->meta.codec == ZR_RAW)
+		return read_stored(c, id, e->offset, dst, e->logic, err);
+	rc = prepare(c, lane, id, e, err);
+	if (rc)
+		return rc;
+	if (zr_decode(lane->decoder, dst, e->logic, lane->stored.p, e->stored,
+		      &why))
+		return bad_record(c, id, e, why, err);
+	return 0;
+}
+
+int zr_fetch_prefix(const struct zr_container *c, struct zr_lane *lane,
+		    uint64_t id, const struct zr_entry *e, void *dst,
+		    size_t len, struct zr_error *err)
+{
+	const char *why;
+	int rc;
+
+	if (c->meta.codec == ZR_RAW)
+		return read_stored(c, id, e->offset, dst, len, err);
+	rc = prepare(c, lane, id, e, err);
+	if (rc)
+		return rc;
+	rc = zr_decode_prefix(lane->decoder, dst, len, e->logic,
+			      lane->stored.p, e->stored, &why);
+	return rc == -EBADMSG ? bad_record(c, id, e, why, err) : rc;
+}
+
+static int bad_shape(const struct zr_container *c, uint64_t id,
+		     uint64_t expected, uint64_t found, const char *what,
+		     struct zr_error *err)
+{
+	return zr_fail_at(err, -EBADMSG, c->data_path,
+			  (struct zr_facts){ id, ZR_NONE, expected, found },
+			  "record %llu: bad shape: %s: expected %llu, found "
+			  "%llu",
+			  (unsigned long long)id, what,
+			  (unsigned long long)expected,
+			  (unsigned long long)found);
+}
+
+int zr_layout_decode(struct zr_layout *out, const struct zr_container *c,
+		     uint64_t id, const unsigned char *p, size_t len,
+		     uint32_t logic, struct zr_error *err)
+{
+	uint64_t items = 1, itemsize = c->meta.dtype.itemsize;
+	unsigned rank = p[0];
+
+	if (rank > ZR_RANK_MAX)
+		return bad_shape(c, id, ZR_RANK_MAX, rank, "rank", err);
+	out->prefix = 1 + 8 * (size_t)rank;
+	if (out->prefix >= logic || out->prefix > len)
+		return bad_shape(c, id, out->prefix + itemsize, logic,
+				 "bytes of the record", err);
+	out->bytes = logic - out->prefix;
+	out->shape.rank = rank;
+	for (unsigned i = 0; i < rank; i++) {
+		out->shape.dims[i] = zr_le64(p + 1 + 8 * i);
+		/* A dimension of 0 makes 0 elements, which is refused below
+		 * whatever follows it. */
+		if (!zr_mul(items, out->shape.dims[i], &items))
+			return bad_shape(c, id, out->bytes / itemsize,
+					 out->shape.dims[i], "dimension", err);
+	}
+	if (out->bytes % itemsize || items != out->bytes / itemsize)
+		return bad_shape(c, id, out->bytes / itemsize, items,
+				 "number of elements", err);
+	return 0;
+}

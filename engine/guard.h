@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Reading a mapped file that someone may cut: a fault in it becomes a jump
+ * back instead of the end of the process. */
+#ifndef ZR_GUARD_H
+#define ZR_GUARD_H
+
+#include <setjmp.h>
+#include <stddef.h>
+
+/* The mapping that the current thread is reading. Lives on its stack. */
+struct zr_guard {
+	const unsigned char *start;
+	size_t len;
+	sigjmp_buf back;
+};
+
+/* Install the SIGBUS handler, once for the process. It passes on every fault
+ * outside a guarded mapping to the handler that was there before. Returns 0
+ * or a negative errno. */
+int zr_guard_install(void);
+
+/* The guard of this thread, or NULL. Initial-exec: a signal handler must not
+ * allocate. */
+extern __thread struct zr_guard *volatile zr_guard_current
+	__attribute__((tls_model("initial-exec")));
+
+/* if (zr_guard_enter(&g)) { a fault happened } else { read; }
+ * zr_guard_leave(); -- sigsetjmp must run in the frame that stays. The signal
+ * mask is not saved: the handler runs with it unchanged (SA_NODEFER). */
+#define zr_guard_enter(g) (zr_guard_current = (g), sigsetjmp((g)->back, 0))
+#define zr_guard_leave() ((void)(zr_guard_current = NULL))
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * The header and schema of meta.zr (FORMAT.md F3), bytes to struct and back. */
+#ifndef ZR_META_H
+#define ZR_META_H
+
+#include "zrecord.h"
+
+#define ZR_META_TABLE 4096       /* offset of the table */
+#define ZR_META_FIXED 32         /* bytes before the schema */
+#define ZR_SCHEMA_MAX (ZR_META_TABLE - ZR_META_FIXED)
+#define ZR_ENTRY_BYTES 16
+
+struct zr_meta {
+	uint64_t length;      /* records */
+	uint64_t tail_offset; /* committed bytes of data.zr */
+	enum zr_codec codec;
+	enum zr_kind kind;
+	struct zr_dtype dtype;
+	struct zr_shape item_shape;
+	uint64_t record_bytes;
+};
+
+/* Decode the first 4096 bytes of meta.zr; `path` is for the message. Numbers
+ * are not yet compared with the sizes of the files. */
+int zr_meta_decode(struct zr_meta *out, const unsigned char *head,
+		   const char *path, struct zr_error *err);
+
+/* Encode into 4096 bytes, with the bytes that loaderx writes. */
+int zr_meta_encode(const struct zr_meta *meta, unsigned char *head);
+
+/* Bytes of a Dense record, or -EINVAL if it cannot be stored: rank over 63,
+ * width 0 or over 2^31. */
+int zr_dense_width(const struct zr_dtype *dtype, const struct zr_shape *shape,
+		   uint64_t *width);
+
+#endif

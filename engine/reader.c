@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * One record at a time: its shape, its elements, a part of them. */
+#include "reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked.h"
+#include "error.h"
+#include "io.h"
+
+/* A compressed record of at most one block is decoded whole for its shape:
+ * its first block is all of it. */
+#define WHOLE_BYTES ((uint32_t)128 << 10)
+
+int zr_reader_new(struct zr_reader **out, const struct zr_container *c,
+		  struct zr_executor *ex)
+{
+	unsigned lanes = zr_executor_threads(ex);
+	struct zr_reader *r;
+
+	*out = NULL;
+	r = calloc(1, sizeof(*r) + lanes * sizeof(r->lane[0]));
+	if (!r)
+		return -ENOMEM;
+	r->c = c;
+	r->ex = ex;
+	r->lanes = lanes;
+	r->record_id = ZR_NONE;
+	*out = r;
+	return 0;
+}
+
+void zr_reader_free(struct zr_reader *r)
+{
+	if (!r)
+		return;
+	for (unsigned i = 0; i < r->lanes; i++) {
+		zr_decoder_free(r->lane[i].decoder);
+		free(r->lane[i].stored.p);
+	}
+	free(r->record.p);
+	free(r);
+}
+
+/* Decode record `id` into r->record, unless it is there. */
+static int keep_record(struct zr_reader *r, uint64_t id,
+		       const struct zr_entry *e, struct zr_error *err)
+{
+	int rc;
+
+	if (r->record_id == id)
+		return 0;
+	r->record_id = ZR_NONE;
+	if (zr_buffer_room(&r->record, e->logic))
+		return zr_fail(err, -ENOMEM, r->c->path,
+			       "record %llu: no memory for its %u bytes",
+			       (unsigned long long)id, e->logic);
+	rc = zr_fetch(r->c, &r->lane[0], id, e, r->record.p, err);
+	if (!rc)
+		r->record_id = id;
+	return rc;
+}
+
+/* Where the elements are and what shape they have, decoding no more than the
+ * beginning of a long record. */
+static int find_layout(struct zr_reader *r, uint64_t id,
+		       const struct zr_entry *e, struct zr_layout *out,
+		       struct zr_error *err)
+{
+	size_t len = e->logic < ZR_PREFIX_MAX ? e->logic : ZR_PREFIX_MAX;
+	unsigned char prefix[ZR_PREFIX_MAX];
+	int rc = -ENOTSUP;
+
+	if (r->c->meta.kind == ZR_DENSE) {
+		out->shape = r->c->meta.item_shape;
+		out->prefix = 0;
+		out->bytes = e->logic;
+		return 0;
+	}
+	if (r->record_id != id &&
+	    (r->c->meta.codec == ZR_RAW || e->logic > WHOLE_BYTES)) {
+		rc = zr_fetch_prefix(r->c, &r->lane[0], id, e, prefix, len,
+				     err);
+		if (!rc)
+			return zr_layout_decode(out, r->c, id, prefix, len,
+						e->logic, err);
+	}
+	if (rc == -ENOTSUP)
+		rc = keep_record(r, id, e, err);
+	if (rc)
+		return rc;
+	return zr_layout_decode(out, r->c, id, r->record.p, e->logic, e->logic,
+				err);
+}
+
+int zr_record_shape(struct zr_reader *r, uint64_t id, struct zr_shape *shape,
+		    uint64_t *bytes, struct zr_error *err)
+{
+	struct zr_layout layout;
+	struct zr_entry e;
+	int rc = zr_locate(r->c, id, &e, err);
+
+	if (!rc)
+		rc = find_layout(r, id, &e, &layout, err);
+	if (rc)
+		return rc;
+	if (shape)
+		*shape = layout.shape;
+	if (bytes)
+		*bytes = layout.bytes;
+	return 0;
+}
+
+static int read_span(struct zr_reader *r, uint64_t id, const struct zr_entry *e,
+		     uint64_t offset, void *dst, size_t len,
+		     struct zr_error *err)
+{
+	struct zr_entry part = *e;
+	int rc;
+
+	if (r->c->meta.codec == ZR_RAW) {
+		part.offset += offset;
+		part.stored = part.logic = (uint32_t)len;
+		return zr_fetch(r->c, &r->lane[0], id, &part, dst, err);
+	}
+	rc = keep_record(r, id, e, err);
+	if (!rc)
+		memcpy(dst, r->record.p + offset, len);
+	return rc;
+}
+
+int zr_read(struct zr_reader *r, uint64_t id, void *dst, size_t size,
+	    uint64_t *bytes, struct zr_shape *shape, struct zr_error *err)
+{
+	struct zr_layout layout;
+	struct zr_entry e;
+	int rc = zr_locate(r->c, id, &e, err);
+
+	if (!rc)
+		rc = find_layout(r, id, &e, &layout, err);
+	if (rc)
+		return rc;
+	if (bytes)
+		*bytes = layout.bytes;
+	if (layout.bytes > size)
+		return zr_fail_at(err, -EINVAL, r->c->path,
+				  (struct zr_facts){ id, ZR_NONE, layout.bytes,
+						     size },
+				  "record %llu has %llu bytes, the buffer %zu",
+				  (unsigned long long)id,
+				  (unsigned long long)layout.bytes, size);
+	/* Straight into the caller's buffer where nothing precedes. */
+	if (!layout.prefix && r->record_id != id)
+		rc = zr_fetch(r->c, &r->lane[0], id, &e, dst, err);
+	else
+		rc = read_span(r, id, &e, layout.prefix, dst,
+			       (size_t)layout.bytes, err);
+	if (!rc && shape)
+		*shape = layout.shape;
+	return rc;
+}
+
+int zr_read_part(struct zr_reader *r, uint64_t id, uint64_t offset, void *dst,
+		 size_t len, struct zr_error *err)
+{
+	struct zr_layout layout;
+	struct zr_entry e;
+	int rc = zr_locate(r->c, id, &e, err);
+
+	if (!rc)
+		rc = find_layout(r, id, &e, &layout, err);
+	if (rc)
+		return rc;
+	if (!zr_span_inside(offset, len, layout.bytes))
+		return zr_fail_at(err, -EINVAL, r->c->path,
+				  (struct zr_facts){ id, offset, layout.bytes,
+						     len },
+				  "record %llu: the part leaves its %llu bytes",
+				  (unsigned long long)id,
+				  (unsigned long long)layout.bytes);
+	if (!len)
+		return 0;
+	return read_span(r, id, &e, layout.prefix + offset, dst, len, err);
+}
+
+int zr_check(struct zr_reader *r, uint64_t id, struct zr_error *err)
+{
+	struct zr_layout layout;
+	struct zr_entry e;
+	int rc = zr_locate(r->c, id, &e, err);
+
+	if (!rc)
+		rc = keep_record(r, id, &e, err);
+	if (rc || r->c->meta.kind == ZR_DENSE)
+		return rc;
+	return zr_layout_decode(&layout, r->c, id, r->record.p, e.logic,
+				e.logic, err);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * The scratch of one thread that reads, and reading into it. */
+#ifndef ZR_READER_H
+#define ZR_READER_H
+
+#include "container.h"
+
+/* Bytes of the longest shape prefix of a Ragged record (F5). */
+#define ZR_PREFIX_MAX (1 + 8 * ZR_RANK_MAX)
+
+struct zr_buffer {
+	unsigned char *p;
+	size_t size;
+};
+
+/* What one thread of a gather uses. */
+struct zr_lane {
+	struct zr_decoder *decoder; /* made when first needed */
+	struct zr_buffer stored;    /* stored bytes of a record */
+};
+
+struct zr_reader {
+	const struct zr_container *c;
+	struct zr_executor *ex;
+	unsigned lanes;
+	struct zr_buffer record; /* bytes of record `record_id` */
+	uint64_t record_id;      /* ZR_NONE: nothing is kept */
+	struct zr_lane lane[];   /* lanes; [0] is the caller's */
+};
+
+/* The shape of a Ragged record, and where its elements are in it. */
+struct zr_layout {
+	struct zr_shape shape;
+	size_t prefix;  /* bytes before the elements */
+	uint64_t bytes; /* bytes of the elements */
+};
+
+/* Make room for at least `size` bytes; contents are lost when it grows. */
+int zr_buffer_room(struct zr_buffer *b, size_t size);
+
+/* Read and decode the record at `e` into `dst`, which has room for e->logic
+ * bytes. `id` is for messages. */
+int zr_fetch(const struct zr_container *c, struct zr_lane *lane, uint64_t id,
+	     const struct zr_entry *e, void *dst, struct zr_error *err);
+
+/* Read the first `len` <= e->logic bytes of a record into `dst`. */
+int zr_fetch_prefix(const struct zr_container *c, struct zr_lane *lane,
+		    uint64_t id, const struct zr_entry *e, void *dst,
+		    size_t len, struct zr_error *err);
+
+/* Check the shape prefix of a Ragged record of `logic` bytes of which the
+ * first `len` are at p; len is at least the smaller of logic and
+ * ZR_PREFIX_MAX. Returns 0 or -EBADMSG. */
+int zr_layout_decode(struct zr_layout *out, const struct zr_container *c,
+		     uint64_t id, const unsigned char *p, size_t len,
+		     uint32_t logic, struct zr_error *err);
+
+#endif

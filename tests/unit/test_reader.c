@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Reading what was appended: one record, a part, a gather. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+
+#include "make.h"
+#include "scratch.h"
+
+static struct scratch s;
+
+static void setup(void)
+{
+	scratch_make(&s);
+}
+
+static void teardown(void)
+{
+	scratch_remove(&s);
+}
+
+TestSuite(reader, .init = setup, .fini = teardown);
+
+static const enum zr_codec codecs[] = { ZR_RAW, ZR_ZSTD, ZR_ZSTD_DICT };
+
+struct opened {
+	struct zr_container *c;
+	struct zr_reader *r;
+	struct zr_executor *ex;
+};
+
+/* A new container of the kind, with a reader on `threads` threads. */
+static struct opened open_new(enum zr_codec codec, size_t count, size_t words,
+			      unsigned threads)
+{
+	char name[64];
+	const char *path;
+	struct opened o = { 0 };
+	struct zr_error err;
+	int rc;
+
+	snprintf(name, sizeof(name), "c%d.%zu.%zu.%u", (int)codec, count,
+		 words, threads);
+	path = scratch_path(&s, name);
+	rc = make_container(path, codec, count, words, NULL, &err);
+	cr_assert(rc == 0, "%s", err.message);
+	rc = zr_open(&o.c, path, NULL, &err);
+	cr_assert(rc == 0, "%s", err.message);
+	if (threads)
+		cr_assert(zr_executor_new(&o.ex, threads) == 0);
+	cr_assert(zr_reader_new(&o.r, o.c, o.ex) == 0);
+	return o;
+}
+
+static void close_all(struct opened *o)
+{
+	zr_reader_free(o->r);
+	zr_close(o->c);
+	zr_executor_free(o->ex);
+}
+
+static bool is_record(const void *p, uint64_t id, uint64_t items)
+{
+	for (uint64_t j = 0; j < items; j++) {
+		int32_t v;
+
+		memcpy(&v, (const char *)p + 4 * j, 4);
+		if (v != make_item(id, j))
+			return false;
+	}
+	return true;
+}
+
+Test(reader, gathers_dense_in_request_order_with_repeats)
+{
+	enum { count = 3000, words = 64, ids = 5000 };
+	static uint64_t id[ids];
+	char *dst = malloc(ids * words * 4);
+
+	for (size_t i = 0; i < ids; i++)
+		id[i] = (i * 7919 + i / 3) % count;
+	for (size_t i = 0; i < 9; i++) {
+		struct opened o = open_new(codecs[i % 3], count, words,
+					   (unsigned[]){ 0, 1, 4 }[i / 3]);
+		struct zr_error err;
+
+		memset(dst, 0xa5, ids * words * 4);
+		cr_expect(zr_gather_dense(o.r, id, ids, dst, ids * words * 4,
+					  &err) == 0);
+		for (size_t k = 0; k < ids; k++)
+			cr_assert(is_record(dst + k * words * 4, id[k], words),
+				  "case %zu place %zu", i, k);
+		close_all(&o);
+	}
+	free(dst);
+}
+
+Test(reader, gathers_ragged_packed_with_shapes)
+{
+	enum { count = 2000, ids = 3000 };
+	static uint64_t id[ids];
+
+	for (size_t i = 0; i < ids; i++)
+		id[i] = (i * 7919) % count;
+	for (size_t i = 0; i < 9; i++) {
+		struct opened o = open_new(codecs[i % 3], count, 0,
+					   (unsigned[]){ 0, 1, 4 }[i / 3]);
+		struct zr_ragged b = { 0 };
+		void *block = NULL;
+
+		for (int again = 0; again < 2; again++) {
+			cr_assert(zr_gather_ragged(o.r, id, ids, &b, NULL) ==
+				  0);
+			cr_expect(!again || b.block == block, "reused");
+			block = b.block;
+			cr_assert(b.count == ids);
+			cr_expect(b.offsets[0] == 0 && b.dim_offsets[0] == 0);
+			for (size_t k = 0; k < ids; k++) {
+				uint64_t dims[4];
+				uint32_t rank = make_shape(id[k], dims);
+				uint64_t at = b.dim_offsets[k];
+
+				cr_assert(b.dim_offsets[k + 1] - at == rank);
+				cr_assert(!memcmp(b.dims + at, dims, 8 * rank));
+				cr_assert(b.offsets[k + 1] - b.offsets[k] ==
+					  4 * make_items(id[k]));
+				cr_assert(is_record(b.values + b.offsets[k],
+						    id[k], make_items(id[k])));
+			}
+		}
+		zr_ragged_free(&b);
+		cr_expect(b.values == NULL);
+		close_all(&o);
+	}
+}
+
+Test(reader, gathers_ragged_into_the_callers_buffers)
+{
+	struct opened o = open_new(ZR_ZSTD, 50, 0, 0);
+	uint64_t id[3] = { 4, 49, 4 }, offsets[4], dims[12], dim_offsets[4];
+	unsigned char values[20000];
+	struct zr_ragged b = { 0 };
+	size_t values_size, dims_size;
+	struct zr_error err;
+
+	cr_assert(zr_ragged_bound(o.c, id, 3, &values_size, &dims_size,
+				  NULL) == 0);
+	cr_assert(values_size <= sizeof(values) && dims_size >= 12);
+	b.values = values;
+	b.offsets = offsets;
+	b.dims = dims;
+	b.dim_offsets = dim_offsets;
+	b.values_size = sizeof(values);
+	b.dims_size = 12;
+	b.count_size = 3;
+	cr_expect(zr_gather_ragged(o.r, id, 3, &b, &err) == 0);
+	cr_expect(b.block == NULL && b.values == values && b.count == 3);
+	cr_expect(is_record(values + offsets[1], 49, make_items(49)));
+	b.dims_size = 11;
+	cr_expect(zr_gather_ragged(o.r, id, 3, &b, &err) == -EINVAL);
+	cr_expect(b.count == 0);
+	b.dims_size = 12;
+	b.count_size = 2;
+	cr_expect(zr_gather_ragged(o.r, id, 3, &b, &err) == -EINVAL);
+	b.count_size = 3;
+	b.values_size = values_size - 1;
+	cr_expect(zr_gather_ragged(o.r, id, 3, &b, &err) == -EINVAL);
+	zr_ragged_free(&b);
+	cr_expect(b.values == values, "the caller's buffers are untouched");
+	close_all(&o);
+}
+
+Test(reader, reads_records_and_any_part_of_them)
+{
+	for (size_t i = 0; i < 6; i++) {
+		struct opened o = open_new(codecs[i % 3], 40, i < 3 ? 64 : 0,
+					   0);
+		unsigned char whole[8192], part[8192];
+
+		for (uint64_t id = 0; id < 40; id++) {
+			uint64_t items = i < 3 ? 64 : make_items(id);
+			struct zr_shape shape;
+			uint64_t bytes = 0;
+
+			cr_assert(zr_read(o.r, id, whole, sizeof(whole),
+					  &bytes, &shape, NULL) == 0);
+			cr_assert(bytes == items * 4);
+			cr_assert(is_record(whole, id, items));
+			cr_expect(zr_record_bound(o.c, id) >= bytes);
+			for (size_t off = 0; off <= bytes; off += 7) {
+				size_t len = (off * 5) % (bytes - off + 1);
+
+				cr_assert(zr_read_part(o.r, id, off, part, len,
+						       NULL) == 0);
+				cr_assert(!memcmp(part, whole + off, len));
+			}
+			cr_expect(zr_read_part(o.r, id, bytes, part, 1,
+					       NULL) == -EINVAL);
+			cr_expect(zr_read_part(o.r, id, UINT64_MAX, part, 2,
+					       NULL) == -EINVAL);
+			cr_expect(zr_check(o.r, id, NULL) == 0);
+		}
+		close_all(&o);
+	}
+}
+
+Test(reader, tells_how_much_room_a_record_needs)
+{
+	struct opened o = open_new(ZR_ZSTD, 10, 0, 0);
+	unsigned char buf[4];
+	uint64_t bytes = 0;
+	struct zr_error err;
+
+	cr_expect(zr_read(o.r, 4, buf, 4, &bytes, NULL, &err) == -EINVAL);
+	cr_expect(bytes == 4 * make_items(4));
+	cr_expect(err.record == 4 && err.found == 4);
+	close_all(&o);
+}
+
+Test(reader, refuses_ids_past_the_end)
+{
+	struct opened o = open_new(ZR_RAW, 10, 4, 0);
+	uint64_t ids[3] = { 1, 10, UINT64_MAX };
+	unsigned char buf[64];
+	struct zr_error err;
+
+	cr_expect(zr_read(o.r, 10, buf, 64, NULL, NULL, &err) == -ERANGE);
+	cr_expect(zr_gather_dense(o.r, ids, 3, buf, 64, &err) == -ERANGE);
+	cr_expect(err.record == 10, "the first of two");
+	cr_expect(zr_record_bound(o.c, 10) == 0);
+	cr_expect(zr_gather_dense(o.r, ids, 3, buf, 47, &err) == -EINVAL);
+	cr_expect(zr_gather_dense(o.r, ids, SIZE_MAX, buf, 64, &err) ==
+		  -EINVAL);
+	cr_expect(zr_gather_dense(o.r, ids, 0, NULL, 0, &err) == 0);
+	close_all(&o);
+}
+
+Test(reader, a_file_that_is_cut_after_opening_is_an_error_not_a_crash)
+{
+	for (size_t i = 0; i < 6; i++) {
+		struct opened o = open_new(codecs[i % 3], 2000,
+					   i < 3 ? 64 : 0, 0);
+		uint64_t last = 1999, first = 0;
+		unsigned char buf[8192];
+		struct zr_ragged b = { 0 };
+		struct zr_error err;
+		char path[700], name[64];
+
+		snprintf(name, sizeof(name), "c%d.2000.%d.0/data.zr",
+			 (int)codecs[i % 3], i < 3 ? 64 : 0);
+		snprintf(path, sizeof(path), "%s/%s", s.dir, name);
+		cr_assert(truncate(path, 8192) == 0);
+		cr_expect(zr_read(o.r, last, buf, sizeof(buf), NULL, NULL,
+				  &err) == -EIO);
+		cr_expect(err.record == last && strstr(err.path, "data.zr"));
+		if (i < 3)
+			cr_expect(zr_gather_dense(o.r, &last, 1, buf,
+						  sizeof(buf), &err) == -EIO);
+		else
+			cr_expect(zr_gather_ragged(o.r, &last, 1, &b, &err) ==
+				  -EIO);
+		cr_expect(zr_read(o.r, first, buf, sizeof(buf), NULL, NULL,
+				  &err) == 0, "what is there is served");
+		zr_ragged_free(&b);
+		close_all(&o);
+	}
+}
+
+Test(reader, a_large_ragged_record_tells_its_shape_from_its_beginning)
+{
+	struct zr_create_options opt = ZR_CREATE_OPTIONS_INIT;
+	struct zr_dtype dtype = make_dtype("|u1");
+	uint64_t n = (uint64_t)40 << 20, offsets[2] = { 0, n };
+	uint64_t dims[2] = { 40, (uint64_t)1 << 20 }, dim_offsets[2] = { 0, 2 };
+	struct zr_ragged b = { .count = 1, .offsets = offsets, .dims = dims,
+			       .dim_offsets = dim_offsets };
+	struct zr_writer *w;
+	struct zr_container *c;
+	struct zr_reader *r;
+	struct zr_shape shape;
+	uint64_t bytes;
+
+	b.values = malloc(n);
+	for (uint64_t i = 0; i < n; i++)
+		b.values[i] = (unsigned char)(i * i >> 7);
+	for (int level = 1; level <= 19; level += 18) {
+		const char *path = scratch_path(&s, level == 1 ? "l" : "m");
+
+		opt.codec = ZR_ZSTD;
+		opt.level = level == 1 ? 1 : 5;
+		cr_assert(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, &opt,
+				    NULL) == 0);
+		cr_assert(zr_append_ragged(w, &b, NULL) == 0);
+		cr_assert(zr_publish(w, NULL) == 0);
+		cr_assert(zr_open(&c, path, NULL, NULL) == 0);
+		cr_assert(zr_reader_new(&r, c, NULL) == 0);
+		cr_assert(zr_record_shape(r, 0, &shape, &bytes, NULL) == 0);
+		cr_expect(shape.rank == 2 && shape.dims[0] == 40);
+		cr_expect(bytes == n);
+		cr_assert(zr_check(r, 0, NULL) == 0, "the context still works");
+		zr_reader_free(r);
+		zr_close(c);
+	}
+	free(b.values);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Building containers: what appears, when, and what does not. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "make.h"
+#include "scratch.h"
+
+static struct scratch s;
+
+static void setup(void)
+{
+	scratch_make(&s);
+}
+
+static void teardown(void)
+{
+	scratch_remove(&s);
+}
+
+TestSuite(writer, .init = setup, .fini = teardown);
+
+static size_t file_bytes(const char *dir, const char *name, char **out)
+{
+	char path[1024];
+	struct stat st;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "rb");
+	cr_assert(f != NULL, "%s", path);
+	cr_assert(fstat(fileno(f), &st) == 0);
+	*out = malloc((size_t)st.st_size + 1);
+	cr_assert(fread(*out, 1, (size_t)st.st_size, f) == (size_t)st.st_size);
+	fclose(f);
+	return (size_t)st.st_size;
+}
+
+Test(writer, nothing_appears_before_publish_and_all_after)
+{
+	struct zr_dtype dtype = make_dtype("<i4");
+	struct zr_shape shape = { 0 };
+	const char *path = scratch_path(&s, "c.zr");
+	struct zr_writer *w;
+	struct zr_container *c;
+	int32_t v[3] = { 1, 2, 3 };
+
+	cr_assert(zr_create(&w, path, ZR_DENSE, &dtype, &shape, NULL, NULL) ==
+		  0);
+	cr_assert(zr_append_dense(w, v, 3, NULL) == 0);
+	cr_expect(access(path, F_OK) != 0);
+	cr_assert(zr_publish(w, NULL) == 0);
+	cr_expect(scratch_count(&s) == 1, "only the container is left");
+	cr_assert(zr_open(&c, path, NULL, NULL) == 0);
+	cr_expect(zr_info(c)->records == 3);
+	cr_expect(zr_info(c)->published);
+	zr_close(c);
+}
+
+Test(writer, discard_leaves_nothing)
+{
+	struct zr_dtype dtype = make_dtype("<i4");
+	struct zr_writer *w;
+
+	cr_assert(zr_create(&w, scratch_path(&s, "c"), ZR_RAGGED, &dtype, NULL,
+			    NULL, NULL) == 0);
+	cr_expect(scratch_count(&s) == 1);
+	zr_discard(w);
+	cr_expect(scratch_count(&s) == 0);
+	zr_discard(NULL);
+}
+
+Test(writer, refuses_what_exists)
+{
+	struct zr_dtype dtype = make_dtype("<i4");
+	const char *names[] = { "dir", "file", "dangling" };
+	struct zr_error err;
+	struct zr_writer *w;
+
+	mkdir(scratch_path(&s, "dir"), 0755);
+	close(open(scratch_path(&s, "file"), O_CREAT | O_WRONLY, 0644));
+	cr_assert(symlink("nowhere", scratch_path(&s, "dangling")) == 0);
+	for (size_t i = 0; i < 3; i++) {
+		cr_expect(zr_create(&w, scratch_path(&s, names[i]), ZR_RAGGED,
+				    &dtype, NULL, NULL, &err) == -EEXIST,
+			  "%s", names[i]);
+		cr_expect(w == NULL && err.code == -EEXIST);
+	}
+	cr_expect(scratch_count(&s) == 3);
+}
+
+Test(writer, publish_replaces_nothing_made_meanwhile)
+{
+	struct zr_dtype dtype = make_dtype("<i4");
+	const char *path = scratch_path(&s, "c");
+	struct zr_error err;
+	struct zr_writer *w;
+
+	cr_assert(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, NULL, NULL) ==
+		  0);
+	cr_assert(mkdir(path, 0755) == 0);
+	cr_expect(zr_publish(w, &err) == -EEXIST);
+	cr_expect(scratch_count(&s) == 1, "the build is removed");
+}
+
+Test(writer, refuses_bad_names_and_parents)
+{
+	static const struct {
+		const char *path;
+		int rc;
+	} rows[] = {
+		{ "", -EINVAL },     { "/", -EINVAL },
+		{ ".", -EINVAL },    { "..", -EINVAL },
+		{ "/tmp/", -EEXIST }, { "/nonexistent-dir/c", -ENOENT },
+		{ "/dev/null/c", -ENOTDIR },
+	};
+	struct zr_dtype dtype = make_dtype("<i4");
+	struct zr_writer *w;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		cr_expect(zr_create(&w, rows[i].path, ZR_RAGGED, &dtype, NULL,
+				    NULL, NULL) == rows[i].rc,
+			  "%s", rows[i].path);
+}
+
+Test(writer, long_names_and_trailing_slashes_work)
+{
+	char name[256];
+	struct zr_dtype dtype = make_dtype("|u1");
+	struct zr_writer *w;
+
+	memset(name, 'n', 255);
+	name[255] = '\0';
+	cr_assert(zr_create(&w, scratch_path(&s, name), ZR_RAGGED, &dtype,
+			    NULL, NULL, NULL) == 0);
+	cr_expect(zr_publish(w, NULL) == 0);
+	cr_assert(zr_create(&w, scratch_path(&s, "t///"), ZR_RAGGED, &dtype,
+			    NULL, NULL, NULL) == 0);
+	cr_expect(zr_publish(w, NULL) == 0);
+	cr_expect(access(scratch_path(&s, "t/meta.zr"), F_OK) == 0);
+}
+
+Test(writer, refuses_shapes_that_cannot_be_stored)
+{
+	struct zr_dtype dtype = make_dtype("<i4");
+	struct zr_shape zero = { 2, { 3, 0 } }, wide = { 1, { 1u << 30 } };
+	struct zr_shape deep = { 64, { 0 } }, wrap = { 2, { 1ull << 62, 4 } };
+	struct zr_shape most = { 63, { 0 } };
+	struct zr_writer *w;
+	const char *path = scratch_path(&s, "c");
+
+	for (int i = 0; i < 64; i++)
+		deep.dims[i] = most.dims[i] = 1;
+	cr_expect(zr_create(&w, path, ZR_DENSE, &dtype, &zero, NULL, NULL) ==
+		  -EINVAL);
+	cr_expect(zr_create(&w, path, ZR_DENSE, &dtype, &wide, NULL, NULL) ==
+		  -EINVAL);
+	cr_expect(zr_create(&w, path, ZR_DENSE, &dtype, &deep, NULL, NULL) ==
+		  -EINVAL);
+	cr_expect(zr_create(&w, path, ZR_DENSE, &dtype, &wrap, NULL, NULL) ==
+		  -EINVAL);
+	cr_expect(zr_create(&w, path, ZR_DENSE, &dtype, NULL, NULL, NULL) ==
+		  -EINVAL);
+	cr_expect(zr_create(&w, path, ZR_RAGGED, &dtype, &most, NULL, NULL) ==
+		  -EINVAL);
+	cr_assert(zr_create(&w, path, ZR_DENSE, &dtype, &most, NULL, NULL) ==
+		  0);
+	zr_discard(w);
+}
+
+Test(writer, refuses_levels_and_dictionaries_that_do_not_fit)
+{
+	struct zr_create_options opt = ZR_CREATE_OPTIONS_INIT;
+	struct zr_dtype dtype = make_dtype("<i4");
+	const char *path = scratch_path(&s, "c");
+	struct zr_writer *w;
+
+	opt.level = 3;
+	cr_expect(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, &opt, NULL) ==
+		  -EINVAL, "raw has no level");
+	opt.codec = ZR_ZSTD;
+	opt.level = 23;
+	cr_expect(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, &opt, NULL) ==
+		  -EINVAL);
+	opt.level = 0;
+	opt.dict = "x";
+	opt.dict_bytes = 1;
+	cr_expect(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, &opt, NULL) ==
+		  -EINVAL, "zstd takes no dictionary");
+	opt.codec = ZR_ZSTD_DICT;
+	opt.dict_bytes = 0;
+	cr_expect(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, &opt, NULL) ==
+		  -EINVAL, "zstd_dict needs one");
+	cr_expect(scratch_count(&s) == 0);
+}
+
+Test(writer, refuses_ragged_records_that_cannot_be_stored)
+{
+	struct zr_dtype dtype = make_dtype("<i4");
+	uint64_t offsets[3] = { 0, 4, 8 }, dims[2] = { 1, 1 };
+	uint64_t dim_offsets[3] = { 0, 1, 2 };
+	unsigned char values[16] = { 0 };
+	struct zr_ragged b = { 2, values, offsets, dims, dim_offsets,
+			       0, 0, 0,  NULL, 0 };
+	struct zr_error err;
+	struct zr_writer *w;
+	struct zr_container *c;
+
+	cr_assert(zr_create(&w, scratch_path(&s, "c"), ZR_RAGGED, &dtype, NULL,
+			    NULL, NULL) == 0);
+	dims[1] = 2;
+	cr_expect(zr_append_ragged(w, &b, &err) == -EINVAL, "bytes, shape");
+	cr_expect(err.record == 1);
+	dims[1] = 0;
+	offsets[2] = 4;
+	cr_expect(zr_append_ragged(w, &b, &err) == -EINVAL, "empty");
+	offsets[2] = 3;
+	cr_expect(zr_append_ragged(w, &b, &err) == -EINVAL, "going down");
+	offsets[2] = 8;
+	dims[1] = 1;
+	dim_offsets[2] = 66;
+	cr_expect(zr_append_ragged(w, &b, &err) == -EINVAL, "rank 65");
+	dim_offsets[2] = 2;
+	cr_expect(zr_append_ragged(w, &b, &err) == 0);
+	cr_expect(zr_append_dense(w, values, 1, &err) == -EINVAL);
+	cr_assert(zr_publish(w, NULL) == 0);
+	cr_assert(zr_open(&c, scratch_path(&s, "c"), NULL, NULL) == 0);
+	cr_expect(zr_info(c)->records == 2, "refused batches left nothing");
+	zr_close(c);
+}
+
+Test(writer, bytes_do_not_depend_on_threads)
+{
+	static const enum zr_codec codecs[] = { ZR_RAW, ZR_ZSTD,
+						ZR_ZSTD_DICT };
+	struct zr_executor *ex;
+
+	cr_assert(zr_executor_new(&ex, 4) == 0);
+	for (size_t i = 0; i < 6; i++) {
+		const char *one = scratch_path(&s, "one");
+		const char *four = scratch_path(&s, "four");
+		size_t words = i < 3 ? 64 : 0;
+		const char *files[] = { "meta.zr", "data.zr" };
+
+		cr_assert(make_container(one, codecs[i % 3], 20000, words,
+					 NULL, NULL) == 0);
+		cr_assert(make_container(four, codecs[i % 3], 20000, words, ex,
+					 NULL) == 0);
+		for (size_t f = 0; f < 2; f++) {
+			char *a, *b;
+			size_t na = file_bytes(one, files[f], &a);
+			size_t nb = file_bytes(four, files[f], &b);
+
+			cr_expect(na == nb && !memcmp(a, b, na), "%zu %s", i,
+				  files[f]);
+			free(a);
+			free(b);
+		}
+		scratch_remove(&s);
+		mkdir(s.dir, 0755);
+	}
+	zr_executor_free(ex);
+}
+
+Test(writer, an_error_of_writing_is_kept_and_nothing_appears)
+{
+	struct rlimit limit = { 100000, 100000 };
+	struct zr_dtype dtype = make_dtype("<i4");
+	struct zr_shape shape = { 1, { 1000 } };
+	static int32_t items[50000];
+	const char *path = scratch_path(&s, "c");
+	struct zr_error err;
+	struct zr_writer *w;
+
+	cr_assert(zr_create(&w, path, ZR_DENSE, &dtype, &shape, NULL, NULL) ==
+		  0);
+	signal(SIGXFSZ, SIG_IGN);
+	cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	cr_expect(zr_append_dense(w, items, 10, &err) == 0);
+	cr_expect(zr_append_dense(w, items, 50, &err) == -EFBIG);
+	cr_expect(zr_append_dense(w, items, 1, &err) == -EFBIG, "kept");
+	cr_expect(err.code == -EFBIG);
+	cr_expect(zr_publish(w, &err) == -EFBIG);
+	cr_expect(scratch_count(&s) == 0);
+}
+
+Test(writer, belongs_to_the_process_that_made_it)
+{
+	struct zr_dtype dtype = make_dtype("<i4");
+	struct zr_shape shape = { 0 };
+	const char *path = scratch_path(&s, "c");
+	struct zr_writer *w;
+	int32_t v = 5;
+	int status;
+	pid_t pid;
+
+	cr_assert(zr_create(&w, path, ZR_DENSE, &dtype, &shape, NULL, NULL) ==
+		  0);
+	pid = fork();
+	if (pid == 0) {
+		int ok = zr_append_dense(w, &v, 1, NULL) == -EINVAL;
+
+		zr_discard(w);
+		_exit(ok ? 0 : 1);
+	}
+	cr_assert(waitpid(pid, &status, 0) == pid);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	cr_expect(zr_append_dense(w, &v, 1, NULL) == 0);
+	cr_expect(zr_publish(w, NULL) == 0);
+	cr_expect(access(path, F_OK) == 0);
+}
+
+Test(writer, a_build_is_busy_for_readers)
+{
+	struct zr_dtype dtype = make_dtype("<i4");
+	struct zr_container *c;
+	struct zr_writer *w;
+	char cmd[1300], line[600] = "";
+	FILE *p;
+
+	cr_assert(zr_create(&w, scratch_path(&s, "c"), ZR_RAGGED, &dtype, NULL,
+			    NULL, NULL) == 0);
+	snprintf(cmd, sizeof(cmd), "ls -d %s/.c.*.zrtmp", s.dir);
+	p = popen(cmd, "r");
+	cr_assert(fgets(line, sizeof(line), p) != NULL);
+	pclose(p);
+	line[strcspn(line, "\n")] = '\0';
+	cr_expect(zr_open(&c, line, NULL, NULL) == -EBUSY);
+	cr_expect(c == NULL);
+	zr_discard(w);
+}
