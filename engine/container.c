@@ -192,8 +192,20 @@ static void describe(struct zr_container *c, const struct stat *meta_st)
 	info->mtime_nsec = (uint32_t)meta_st->st_mtim.tv_nsec;
 }
 
-static int open_parts(struct zr_container *c, uint32_t flags,
+static int place_data(struct zr_container *c, enum zr_placement placement,
 		      struct zr_error *err)
+{
+	int rc = zr_data_place(&c->data, c->data_fd, c->meta.tail_offset,
+			       placement);
+
+	if (!rc)
+		return 0;
+	return zr_fail_sys(err, rc == -ENODATA ? EIO : -rc, c->data_path,
+			   "mapping or reading it");
+}
+
+static int open_parts(struct zr_container *c,
+		      const struct zr_open_options *opt, struct zr_error *err)
 {
 	uint64_t data_size;
 	struct stat st;
@@ -214,23 +226,27 @@ static int open_parts(struct zr_container *c, uint32_t flags,
 	/* A writer puts the length into the header last (F8). */
 	c->info.published = c->meta.length || c->meta.tail_offset ||
 			    (st.st_size == ZR_META_TABLE && !data_size);
-	if (!c->info.published && !(flags & ZR_OPEN_UNPUBLISHED))
+	if (!c->info.published && !(opt->flags & ZR_OPEN_UNPUBLISHED))
 		return zr_fail(err, -ENODATA, c->path,
 			       "never published: its writer did not finish; "
 			       "see `zrecord recover`");
-	return 0;
+	return place_data(c, opt->placement, err);
 }
 
 int zr_open(struct zr_container **out, const char *path,
 	    const struct zr_open_options *opt, struct zr_error *err)
 {
-	uint32_t flags = opt ? opt->flags : 0;
+	static const struct zr_open_options none = ZR_OPEN_OPTIONS_INIT;
 	struct zr_container *c;
 	int rc;
 
 	*out = NULL;
-	if (!path || (flags & ~ZR_OPEN_UNPUBLISHED))
-		return zr_fail(err, -EINVAL, NULL, "unknown open flag");
+	if (!opt)
+		opt = &none;
+	if (!path || (opt->flags & ~ZR_OPEN_UNPUBLISHED) ||
+	    (unsigned)opt->placement > ZR_PLACE_READ)
+		return zr_fail(err, -EINVAL, NULL,
+			       "unknown open flag or placement");
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return zr_fail(err, -ENOMEM, path, "no memory");
@@ -240,7 +256,7 @@ int zr_open(struct zr_container **out, const char *path,
 	if (!c->path || !c->data_path)
 		rc = zr_fail(err, -ENOMEM, path, "no memory");
 	else
-		rc = open_parts(c, flags, err);
+		rc = open_parts(c, opt, err);
 	if (rc) {
 		zr_close(c);
 		return rc;
@@ -253,6 +269,7 @@ void zr_close(struct zr_container *c)
 {
 	if (!c)
 		return;
+	zr_data_release(&c->data);
 	zr_decode_dict_free(c->dict);
 	free(c->table);
 	if (c->data_fd >= 0)

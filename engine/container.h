@@ -4,6 +4,7 @@
 #define ZR_CONTAINER_H
 
 #include "codec.h"
+#include "data.h"
 #include "meta.h"
 #include "zrecord.h"
 
@@ -14,6 +15,7 @@ struct zr_container {
 	int meta_fd;     /* holds the shared lock */
 	int data_fd;
 	unsigned char *table; /* as in meta.zr: 16 bytes a record */
+	struct zr_data data;
 	struct zr_decode_dict *dict;
 	struct zr_meta meta;
 	struct zr_info info;

@@ -7,16 +7,20 @@
 #include "checked.h"
 #include "zrecord.h"
 
-#define ITEM_MAX ((uint64_t)1 << 31)
-#define MULTIPLIER_MAX 2147483647u /* NumPy keeps it in an int */
+/* NumPy keeps item sizes and multipliers in an int. */
+#define ITEM_MAX ((uint64_t)INT32_MAX)
+#define MULTIPLIER_MAX ((uint64_t)INT32_MAX)
 
-/* Numbers: one letter and the sizes it comes in. */
+/* Numbers: one letter and the sizes it comes in, powers of two added up. */
 static const struct {
 	char kind;
-	const char *sizes; /* separated by spaces, with one at each end */
+	unsigned sizes;
 } numbers[] = {
-	{ 'b', " 1 " },     { 'i', " 1 2 4 8 " }, { 'u', " 1 2 4 8 " },
-	{ 'f', " 2 4 8 16 " }, { 'c', " 8 16 32 " },
+	{ 'b', 1 },
+	{ 'i', 1 + 2 + 4 + 8 },
+	{ 'u', 1 + 2 + 4 + 8 },
+	{ 'f', 2 + 4 + 8 + 16 },
+	{ 'c', 8 + 16 + 32 },
 };
 
 /* A plain decimal without sign or leading zero, at most `max`. */
@@ -37,12 +41,21 @@ static bool decimal(const char *p, size_t len, uint64_t max, uint64_t *out)
 
 static bool known_number(char kind, uint64_t size)
 {
-	char want[16];
-
-	snprintf(want, sizeof(want), " %u ", (unsigned)size);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (numbers[i].kind == kind)
-			return strstr(numbers[i].sizes, want) != NULL;
+			return (numbers[i].sizes & size) &&
+			       !(size & (size - 1));
+	return false;
+}
+
+static bool known_unit(const char *p, size_t len)
+{
+	static const char units[][3] = { "Y", "M",  "W",  "D",  "h",  "m", "s",
+					 "ms", "us", "ns", "ps", "fs", "as" };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strlen(units[i]) == len && !memcmp(units[i], p, len))
+			return true;
 	return false;
 }
 
@@ -50,10 +63,8 @@ static bool known_number(char kind, uint64_t size)
  * form, in which a multiplier of 1 and the generic unit are left out. */
 static bool time_unit(const char *p, size_t len, char *out, size_t room)
 {
-	static const char units[] = " Y M W D h m s ms us ns ps fs as ";
 	uint64_t multiplier = 1;
 	size_t digits = 0;
-	char unit[8];
 
 	out[0] = '\0';
 	if (!len)
@@ -71,10 +82,7 @@ static bool time_unit(const char *p, size_t len, char *out, size_t room)
 		return false;
 	p += digits;
 	len -= digits;
-	if (len < 1 || len > 2 || memchr(p, ' ', len) || memchr(p, 0, len))
-		return false;
-	snprintf(unit, sizeof(unit), " %.*s ", (int)len, p);
-	if (!strstr(units, unit))
+	if (!known_unit(p, len))
 		return false;
 	if (multiplier == 1)
 		snprintf(out, room, "[%.*s]", (int)len, p);
@@ -87,13 +95,15 @@ static bool time_unit(const char *p, size_t len, char *out, size_t room)
 static int fill(struct zr_dtype *out, char order, char kind, uint64_t count,
 		uint64_t itemsize, const char *unit)
 {
-	if (itemsize < 1 || itemsize > ITEM_MAX)
-		return -ENOTSUP;
-	memset(out, 0, sizeof(*out));
 	if (kind == 'S' || kind == 'V' || (itemsize == 1 && kind != 'U'))
 		order = '|';
 	else if (order == '|')
 		return -EINVAL;
+	if (itemsize > ITEM_MAX)
+		return -EINVAL;
+	if (itemsize < 1)
+		return -ENOTSUP;
+	memset(out, 0, sizeof(*out));
 	out->kind = kind;
 	out->order = order;
 	out->itemsize = (uint32_t)itemsize;
@@ -102,19 +112,29 @@ static int fill(struct zr_dtype *out, char order, char kind, uint64_t count,
 	return 0;
 }
 
+/* Objects and structures, in NumPy's spellings. */
+static bool unstorable(const char *text, size_t len)
+{
+	size_t kind = len && memchr("<>|=", text[0], 4) ? 1 : 0;
+
+	if (len && (text[0] == '[' || memchr(text, ',', len)))
+		return true;
+	if (kind >= len || text[kind] != 'O')
+		return false;
+	return len == kind + 1 || (len == kind + 2 && text[kind + 1] == '8');
+}
+
 int zr_dtype_parse(struct zr_dtype *out, const char *text, size_t len)
 {
 	uint64_t size;
 	char unit[20];
 
-	if (len && text[0] == '[')
+	if (unstorable(text, len))
 		return -ENOTSUP;
-	if (len < 2 || !memchr("<>|", text[0], 3))
+	if (len < 3 || !memchr("<>|", text[0], 3))
 		return -EINVAL;
-	if (text[1] == 'O')
-		return -ENOTSUP;
 	if (text[1] == 'M' || text[1] == 'm') {
-		if (len < 3 || text[2] != '8' || text[0] == '|' ||
+		if (text[2] != '8' ||
 		    !time_unit(text + 3, len - 3, unit, sizeof(unit)))
 			return -EINVAL;
 		return fill(out, text[0], text[1], 8, 8, unit);

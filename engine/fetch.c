@@ -2,6 +2,7 @@
  * Bytes of one record from data.zr, decoded (FORMAT.md F4, F5). */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "checked.h"
 #include "error.h"
@@ -35,21 +36,37 @@ static int no_memory(struct zr_error *err, const struct zr_container *c,
 			  "record %llu: no memory", (unsigned long long)id);
 }
 
+static int cut(const struct zr_container *c, uint64_t id, struct zr_error *err)
+{
+	return zr_fail_at(err, -EIO, c->data_path,
+			  (struct zr_facts){ id, ZR_NONE, c->meta.tail_offset,
+					     ZR_NONE },
+			  "record %llu: the file ends before it; it was cut "
+			  "after opening",
+			  (unsigned long long)id);
+}
+
+int zr_fault(const struct zr_container *c, uint64_t id, struct zr_error *err)
+{
+	return cut(c, id, err);
+}
+
 static int read_stored(const struct zr_container *c, uint64_t id, uint64_t off,
 		       void *dst, size_t len, struct zr_error *err)
 {
-	int rc = zr_pread(c->data_fd, dst, len, off);
-	struct zr_facts facts = { id, off, len, ZR_NONE };
+	int rc;
 
+	if (c->data.bytes) {
+		memcpy(dst, c->data.bytes + off, len);
+		return 0;
+	}
+	rc = zr_pread(c->data_fd, dst, len, off);
 	if (!rc)
 		return 0;
 	if (rc == -ENODATA)
-		return zr_fail_at(err, -EIO, c->data_path, facts,
-				  "record %llu: the file ends before its %zu "
-				  "bytes at %llu; it was cut after opening",
-				  (unsigned long long)id, len,
-				  (unsigned long long)off);
-	return zr_fail_at(err, rc == -ENOMEM ? rc : -EIO, c->data_path, facts,
+		return cut(c, id, err);
+	return zr_fail_at(err, rc == -ENOMEM ? rc : -EIO, c->data_path,
+			  (struct zr_facts){ id, off, len, ZR_NONE },
 			  "record %llu: reading failed (errno %d)",
 			  (unsigned long long)id, -rc);
 }
@@ -66,30 +83,36 @@ static int bad_record(const struct zr_container *c, uint64_t id,
 			  (unsigned long long)e->offset, e->logic, why);
 }
 
-/* Stored bytes into the lane, and a decoder for them. */
+/* A decoder, and the stored bytes: in place, or read into the lane. */
 static int prepare(const struct zr_container *c, struct zr_lane *lane,
-		   uint64_t id, const struct zr_entry *e, struct zr_error *err)
+		   uint64_t id, const struct zr_entry *e,
+		   const unsigned char **stored, struct zr_error *err)
 {
 	if (!lane->decoder && zr_decoder_new(&lane->decoder, c->dict))
 		return no_memory(err, c, id);
+	if (c->data.bytes) {
+		*stored = c->data.bytes + e->offset;
+		return 0;
+	}
 	if (zr_buffer_room(&lane->stored, e->stored))
 		return no_memory(err, c, id);
+	*stored = lane->stored.p;
 	return read_stored(c, id, e->offset, lane->stored.p, e->stored, err);
 }
 
 int zr_fetch(const struct zr_container *c, struct zr_lane *lane, uint64_t id,
 	     const struct zr_entry *e, void *dst, struct zr_error *err)
 {
+	const unsigned char *stored = NULL;
 	const char *why;
 	int rc;
 
 	if (c->meta.codec == ZR_RAW)
 		return read_stored(c, id, e->offset, dst, e->logic, err);
-	rc = prepare(c, lane, id, e, err);
+	rc = prepare(c, lane, id, e, &stored, err);
 	if (rc)
 		return rc;
-	if (zr_decode(lane->decoder, dst, e->logic, lane->stored.p, e->stored,
-		      &why))
+	if (zr_decode(lane->decoder, dst, e->logic, stored, e->stored, &why))
 		return bad_record(c, id, e, why, err);
 	return 0;
 }
@@ -98,16 +121,17 @@ int zr_fetch_prefix(const struct zr_container *c, struct zr_lane *lane,
 		    uint64_t id, const struct zr_entry *e, void *dst,
 		    size_t len, struct zr_error *err)
 {
+	const unsigned char *stored = NULL;
 	const char *why;
 	int rc;
 
 	if (c->meta.codec == ZR_RAW)
 		return read_stored(c, id, e->offset, dst, len, err);
-	rc = prepare(c, lane, id, e, err);
+	rc = prepare(c, lane, id, e, &stored, err);
 	if (rc)
 		return rc;
-	rc = zr_decode_prefix(lane->decoder, dst, len, e->logic,
-			      lane->stored.p, e->stored, &why);
+	rc = zr_decode_prefix(lane->decoder, dst, len, e->logic, stored,
+			      e->stored, &why);
 	return rc == -EBADMSG ? bad_record(c, id, e, why, err) : rc;
 }
 

@@ -6,6 +6,7 @@
 
 #include "checked.h"
 #include "error.h"
+#include "guard.h"
 
 /* Bytes a task should decode to: large enough to pay for taking it, small
  * enough that the threads end together. */
@@ -24,27 +25,41 @@ static void keep_error(struct zr_gather *g, size_t i, int code,
 	pthread_mutex_unlock(&g->lock);
 }
 
-static void gather_task(void *ctx, unsigned lane, size_t task)
+/* Records [i, end); *at tells which one is being read if it faults. */
+static int gather_span(struct zr_gather *g, struct zr_lane *lane, size_t i,
+		       size_t end, volatile size_t *at, struct zr_error *err)
 {
-	struct zr_gather *g = ctx;
-	size_t i = task * g->run, end = g->count;
-	struct zr_error err;
-
-	if (end - i > g->run)
-		end = i + g->run;
 	for (; i < end; i++) {
 		int rc;
 
 		/* Only an earlier record can still change the result. */
 		if (i > atomic_load_explicit(&g->failed_at,
 					     memory_order_relaxed))
-			return;
-		rc = g->one(g, &g->r->lane[lane], i, &err);
-		if (rc) {
-			keep_error(g, i, rc, &err);
-			return;
-		}
+			return 0;
+		*at = i;
+		rc = g->one(g, lane, i, err);
+		if (rc)
+			return rc;
 	}
+	return 0;
+}
+
+static void gather_task(void *ctx, unsigned lane, size_t task)
+{
+	struct zr_gather *g = ctx;
+	const struct zr_container *c = g->r->c;
+	size_t first = task * g->run;
+	size_t count = g->count - first < g->run ? g->count - first : g->run;
+	volatile size_t at = first;
+	struct zr_error err;
+	int rc;
+
+	ZR_GUARDED(c, rc,
+		   gather_span(g, &g->r->lane[lane], first, first + count, &at,
+			       &err),
+		   zr_fault(c, g->ids[at], &err));
+	if (rc)
+		keep_error(g, at, rc, &err);
 }
 
 int zr_gather_all(struct zr_gather *g, uint64_t bytes)

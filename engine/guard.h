@@ -30,4 +30,20 @@ extern __thread struct zr_guard *volatile zr_guard_current
 #define zr_guard_enter(g) (zr_guard_current = (g), sigsetjmp((g)->back, 0))
 #define zr_guard_leave() ((void)(zr_guard_current = NULL))
 
+/* rc = call, or rc = fault if reading container c faulted in it. */
+#define ZR_GUARDED(c, rc, call, fault)                                       \
+	do {                                                                 \
+		struct zr_guard guard_ = { .start = (c)->data.bytes,         \
+					   .len = (c)->data.len };           \
+		if (!(c)->data.mapped) {                                     \
+			(rc) = (call);                                       \
+		} else {                                                     \
+			if (zr_guard_enter(&guard_))                         \
+				(rc) = (fault);                              \
+			else                                                 \
+				(rc) = (call);                               \
+			zr_guard_leave();                                    \
+		}                                                            \
+	} while (0)
+
 #endif

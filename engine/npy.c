@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "le.h"
 #include "zrecord.h"
 
 #define ALIGN 64
-#define PREFIX 10      /* magic, version 1.0, u16 length */
-#define GROWTH_DIGITS 21 /* room for the first dimension to grow in place */
+#define PREFIX 10          /* magic, version 1.0, u16 length */
+#define PREFIX_LONG 12     /* versions 2.0 and 3.0: u32 length */
+#define GROWTH_DIGITS 21   /* room for the first dimension to grow in place */
+#define LONG_MAX_BYTES (1u << 20) /* NumPy refuses texts over 10000 */
 
 static size_t put_text(char *at, const char *text)
 {
@@ -68,5 +71,23 @@ int zr_npy_header(void *buf, size_t size, size_t *len,
 	memcpy(p + PREFIX, text, n);
 	memset(p + PREFIX + n, ' ', total - PREFIX - n - 1);
 	p[total - 1] = '\n';
+	return 0;
+}
+
+int zr_npy_header_bytes(const void *first12, size_t *bytes)
+{
+	const unsigned char *p = first12;
+
+	if (memcmp(p, "\x93NUMPY", 6))
+		return -EUCLEAN;
+	if (p[6] < 1 || p[6] > 3 || p[7])
+		return -ENOTSUP;
+	if (p[6] == 1) {
+		*bytes = PREFIX + (size_t)p[8] + ((size_t)p[9] << 8);
+		return 0;
+	}
+	if (zr_le32(p + 8) > LONG_MAX_BYTES)
+		return -ENOTSUP;
+	*bytes = PREFIX_LONG + (size_t)zr_le32(p + 8);
 	return 0;
 }

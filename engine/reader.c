@@ -8,7 +8,7 @@
 
 #include "checked.h"
 #include "error.h"
-#include "io.h"
+#include "guard.h"
 
 /* A compressed record of at most one block is decoded whole for its shape:
  * its first block is all of it. */
@@ -103,7 +103,8 @@ int zr_record_shape(struct zr_reader *r, uint64_t id, struct zr_shape *shape,
 	int rc = zr_locate(r->c, id, &e, err);
 
 	if (!rc)
-		rc = find_layout(r, id, &e, &layout, err);
+		ZR_GUARDED(r->c, rc, find_layout(r, id, &e, &layout, err),
+			   zr_fault(r->c, id, err));
 	if (rc)
 		return rc;
 	if (shape)
@@ -131,8 +132,9 @@ static int read_span(struct zr_reader *r, uint64_t id, const struct zr_entry *e,
 	return rc;
 }
 
-int zr_read(struct zr_reader *r, uint64_t id, void *dst, size_t size,
-	    uint64_t *bytes, struct zr_shape *shape, struct zr_error *err)
+static int read_record(struct zr_reader *r, uint64_t id, void *dst,
+		       size_t size, uint64_t *bytes, struct zr_shape *shape,
+		       struct zr_error *err)
 {
 	struct zr_layout layout;
 	struct zr_entry e;
@@ -162,8 +164,18 @@ int zr_read(struct zr_reader *r, uint64_t id, void *dst, size_t size,
 	return rc;
 }
 
-int zr_read_part(struct zr_reader *r, uint64_t id, uint64_t offset, void *dst,
-		 size_t len, struct zr_error *err)
+int zr_read(struct zr_reader *r, uint64_t id, void *dst, size_t size,
+	    uint64_t *bytes, struct zr_shape *shape, struct zr_error *err)
+{
+	int rc;
+
+	ZR_GUARDED(r->c, rc, read_record(r, id, dst, size, bytes, shape, err),
+		   zr_fault(r->c, id, err));
+	return rc;
+}
+
+static int read_part(struct zr_reader *r, uint64_t id, uint64_t offset,
+		     void *dst, size_t len, struct zr_error *err)
 {
 	struct zr_layout layout;
 	struct zr_entry e;
@@ -185,6 +197,16 @@ int zr_read_part(struct zr_reader *r, uint64_t id, uint64_t offset, void *dst,
 	return read_span(r, id, &e, layout.prefix + offset, dst, len, err);
 }
 
+int zr_read_part(struct zr_reader *r, uint64_t id, uint64_t offset, void *dst,
+		 size_t len, struct zr_error *err)
+{
+	int rc;
+
+	ZR_GUARDED(r->c, rc, read_part(r, id, offset, dst, len, err),
+		   zr_fault(r->c, id, err));
+	return rc;
+}
+
 int zr_check(struct zr_reader *r, uint64_t id, struct zr_error *err)
 {
 	struct zr_layout layout;
@@ -192,7 +214,8 @@ int zr_check(struct zr_reader *r, uint64_t id, struct zr_error *err)
 	int rc = zr_locate(r->c, id, &e, err);
 
 	if (!rc)
-		rc = keep_record(r, id, &e, err);
+		ZR_GUARDED(r->c, rc, keep_record(r, id, &e, err),
+			   zr_fault(r->c, id, err));
 	if (rc || r->c->meta.kind == ZR_DENSE)
 		return rc;
 	return zr_layout_decode(&layout, r->c, id, r->record.p, e.logic,

@@ -16,7 +16,7 @@ struct zr_buffer {
 /* What one thread of a gather uses. */
 struct zr_lane {
 	struct zr_decoder *decoder; /* made when first needed */
-	struct zr_buffer stored;    /* stored bytes of a record */
+	struct zr_buffer stored;    /* stored bytes of a record, if read */
 };
 
 struct zr_reader {
@@ -38,8 +38,12 @@ struct zr_layout {
 /* Make room for at least `size` bytes; contents are lost when it grows. */
 int zr_buffer_room(struct zr_buffer *b, size_t size);
 
+/* The error of a record whose mapped bytes are no longer there. */
+int zr_fault(const struct zr_container *c, uint64_t id, struct zr_error *err);
+
 /* Read and decode the record at `e` into `dst`, which has room for e->logic
- * bytes. `id` is for messages. */
+ * bytes. `id` is for messages. This and zr_fetch_prefix read mapped bytes:
+ * callers hold a guard. */
 int zr_fetch(const struct zr_container *c, struct zr_lane *lane, uint64_t id,
 	     const struct zr_entry *e, void *dst, struct zr_error *err);
 

@@ -44,8 +44,9 @@
  * Errors. A function returns 0 or one of the negative numbers below, and
  * never sets or reads errno for the caller. If it takes a `struct zr_error *`
  * that is not NULL, the details are stored there; the struct is the caller's,
- * and is left alone on success. Nothing is printed, and no signal handler is
- * installed. On failure an out parameter that is a handle is NULL.
+ * and is left alone on success. Nothing is printed. One signal handler may be
+ * installed, by zr_open with a mapped placement; see there. On failure an out
+ * parameter that is a handle is NULL.
  *
  *     -EUCLEAN    the container breaks a rule of the format (F7)
  *     -EBADMSG    this record breaks a rule of the format or does not decode
@@ -153,22 +154,47 @@ ZR_API int zr_shape_size(const struct zr_dtype *dtype,
  * and zr_info()->published is false. */
 #define ZR_OPEN_UNPUBLISHED 1u
 
+/* Where the bytes of data.zr are while the container is open.
+ *
+ * ZR_PLACE_MAP      mapped: the fastest, shared with other processes. The
+ *                   first such open installs a SIGBUS handler for the process,
+ *                   so that a file which is cut meanwhile is -EIO and not the
+ *                   end of the program; faults elsewhere are passed on to the
+ *                   handler that was there. A program that replaces the
+ *                   handler later gives up that protection.
+ * ZR_PLACE_RESIDENT copied once into memory of the process, on huge pages
+ *                   where there are any: immune to changes of the file.
+ * ZR_PLACE_READ     read(2) for each record: fixed memory, no handler, and a
+ *                   file that is cut is -EIO. For network file systems, data
+ *                   larger than memory, servers.
+ * ZR_PLACE_AUTO     MAP if the file is on a local file system and fits into
+ *                   the memory of the machine, else READ. */
+enum zr_placement {
+	ZR_PLACE_AUTO,
+	ZR_PLACE_MAP,
+	ZR_PLACE_RESIDENT,
+	ZR_PLACE_READ
+};
+
 struct zr_open_options {
 	size_t size;    /* sizeof(struct zr_open_options) */
 	uint32_t flags; /* ZR_OPEN_* */
+	enum zr_placement placement;
 };
-#define ZR_OPEN_OPTIONS_INIT { sizeof(struct zr_open_options), 0 }
+#define ZR_OPEN_OPTIONS_INIT                                                 \
+	{ sizeof(struct zr_open_options), 0, ZR_PLACE_AUTO }
 
 /* Open the container in the directory `path`. `opt` may be NULL.
  *
  * Validates all that concerns the container as a whole (F7); a record that is
  * bad is found when it is read and spoils nothing else. Reads the table (16
- * bytes per record) and the dictionary, not the data. Holds a shared lock on
- * the container, which keeps nobody from reading.
+ * bytes per record) and the dictionary, and the data only for
+ * ZR_PLACE_RESIDENT. Holds a shared lock on the container, which keeps nobody
+ * from reading.
  *
  * The container lives until zr_close. Any thread.
- * Returns 0, -EUCLEAN, -ENODATA, -EBUSY, -EINVAL (unknown flag), -ENOMEM,
- * -EIO, or what open(2) gave. */
+ * Returns 0, -EUCLEAN, -ENODATA, -EBUSY, -EINVAL (unknown flag or placement),
+ * -ENOMEM, -EIO, or what open(2) gave. */
 ZR_API int zr_open(struct zr_container **out, const char *path,
 		   const struct zr_open_options *opt, struct zr_error *err);
 
