@@ -7,6 +7,7 @@
 #include "checked.h"
 #include "error.h"
 #include "guard.h"
+#include "le.h"
 
 /* Bytes a task should decode to: large enough to pay for taking it, small
  * enough that the threads end together. */
@@ -25,41 +26,85 @@ static void keep_error(struct zr_gather *g, size_t i, int code,
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* Records [i, end); *at tells which one is being read if it faults. */
-static int gather_span(struct zr_gather *g, struct zr_lane *lane, size_t i,
-		       size_t end, volatile size_t *at, struct zr_error *err)
+/* Table entries and records that are mapped are asked of memory this many
+ * records before they are needed. */
+#define ENTRY_AHEAD 32
+#define RECORD_AHEAD 8
+#define RECORD_LINES 4 /* then the processor sees the stream itself */
+
+static void prefetch(const struct zr_gather *g, size_t i)
 {
-	for (; i < end; i++) {
+	const struct zr_container *c = g->r->c;
+	const unsigned char *p;
+	uint64_t id, off;
+
+	if (i + ENTRY_AHEAD < g->count &&
+	    (id = g->ids[i + ENTRY_AHEAD]) < c->meta.length)
+		__builtin_prefetch(c->table + id * ZR_ENTRY_BYTES);
+	if (!c->data.bytes || i + RECORD_AHEAD >= g->count ||
+	    (id = g->ids[i + RECORD_AHEAD]) >= c->meta.length)
+		return;
+	/* Not checked: a prefetch of any address does no harm. */
+	off = zr_le64(c->table + id * ZR_ENTRY_BYTES);
+	p = c->data.bytes + (off & (((uint64_t)1 << 46) - 1));
+	for (int line = 0; line < RECORD_LINES; line++)
+		__builtin_prefetch(p + 64 * line);
+}
+
+/* Record i of the task that is [first, end), or mirrored in it. */
+static size_t place_of(const struct zr_gather *g, size_t first, size_t end,
+		       size_t i)
+{
+	return g->down ? end - 1 - (i - first) : i;
+}
+
+/* The records of a task that *next and later stand for. *next always tells
+ * which one is being read, in case it faults. */
+static int gather_span(struct zr_gather *g, struct zr_lane *lane, size_t first,
+		       size_t end, volatile size_t *next)
+{
+	struct zr_error err;
+
+	for (size_t k = *next; k < end; *next = ++k) {
+		size_t i = place_of(g, first, end, k);
 		int rc;
 
 		/* Only an earlier record can still change the result. */
 		if (i > atomic_load_explicit(&g->failed_at,
 					     memory_order_relaxed))
-			return 0;
-		*at = i;
-		rc = g->one(g, lane, i, err);
+			continue;
+		prefetch(g, i);
+		rc = g->one(g, lane, i, &err);
 		if (rc)
-			return rc;
+			keep_error(g, i, rc, &err);
 	}
 	return 0;
+}
+
+static int faulted(struct zr_gather *g, size_t i)
+{
+	struct zr_error err;
+	int rc = zr_fault(g->r->c, g->ids[i], &err);
+
+	keep_error(g, i, rc, &err);
+	return rc;
 }
 
 static void gather_task(void *ctx, unsigned lane, size_t task)
 {
 	struct zr_gather *g = ctx;
-	const struct zr_container *c = g->r->c;
 	size_t first = task * g->run;
-	size_t count = g->count - first < g->run ? g->count - first : g->run;
-	volatile size_t at = first;
-	struct zr_error err;
+	size_t end = g->count - first < g->run ? g->count : first + g->run;
+	volatile size_t next = first;
 	int rc;
 
-	ZR_GUARDED(c, rc,
-		   gather_span(g, &g->r->lane[lane], first, first + count, &at,
-			       &err),
-		   zr_fault(c, g->ids[at], &err));
-	if (rc)
-		keep_error(g, at, rc, &err);
+	while (next < end) {
+		ZR_GUARDED(g->r->c, rc,
+			   gather_span(g, &g->r->lane[lane], first, end, &next),
+			   faulted(g, place_of(g, first, end, next)));
+		if (rc)
+			next = next + 1;
+	}
 }
 
 int zr_gather_all(struct zr_gather *g, uint64_t bytes)
@@ -69,7 +114,10 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 
 	if (!g->count)
 		return 0;
-	g->run = each < TASK_BYTES ? (size_t)(TASK_BYTES / (each + 1)) + 1 : 1;
+	if (!g->run)
+		g->run = each < TASK_BYTES
+				 ? (size_t)(TASK_BYTES / (each + 1)) + 1
+				 : 1;
 	tasks = (g->count - 1) / g->run + 1;
 	atomic_init(&g->failed_at, SIZE_MAX);
 	g->code = 0;

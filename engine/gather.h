@@ -18,8 +18,9 @@ struct zr_gather {
 	const uint64_t *ids;
 	size_t count;
 	zr_gather_fn one;
+	bool down;              /* each task from its last record to its first */
+	struct zr_ragged *out;  /* Ragged */
 	unsigned char *dst;
-	const uint64_t *places; /* Ragged: where record i goes in dst */
 
 	size_t run;              /* records of a task */
 	atomic_size_t failed_at; /* smallest i that failed, or SIZE_MAX */

@@ -28,6 +28,7 @@ int zr_reader_new(struct zr_reader **out, const struct zr_container *c,
 	r->ex = ex;
 	r->lanes = lanes;
 	r->record_id = ZR_NONE;
+	r->rank = ZR_RANK_UNKNOWN;
 	*out = r;
 	return 0;
 }
@@ -39,6 +40,7 @@ void zr_reader_free(struct zr_reader *r)
 	for (unsigned i = 0; i < r->lanes; i++) {
 		zr_decoder_free(r->lane[i].decoder);
 		free(r->lane[i].stored.p);
+		free(r->lane[i].decoded.p);
 	}
 	free(r->record.p);
 	free(r);

@@ -17,6 +17,7 @@ struct zr_buffer {
 struct zr_lane {
 	struct zr_decoder *decoder; /* made when first needed */
 	struct zr_buffer stored;    /* stored bytes of a record, if read */
+	struct zr_buffer decoded;   /* a record that has no place of its own */
 };
 
 struct zr_reader {
@@ -25,8 +26,12 @@ struct zr_reader {
 	unsigned lanes;
 	struct zr_buffer record; /* bytes of record `record_id` */
 	uint64_t record_id;      /* ZR_NONE: nothing is kept */
+	int rank; /* of all records gathered so far, or ZR_RANK_* */
 	struct zr_lane lane[];   /* lanes; [0] is the caller's */
 };
+
+#define ZR_RANK_UNKNOWN (-1)
+#define ZR_RANK_MIXED (-2)
 
 /* The shape of a Ragged record, and where its elements are in it. */
 struct zr_layout {
