@@ -99,23 +99,9 @@ static void write_float(struct zr_out *o, const struct zr_element *e,
 	bare = !e->json || zr_float_finite(v, e->size);
 	if (!bare)
 		quote(o, e);
-	zr_out_float(o, v, e->size);
+	zr_out_float(o, v, e->size, false);
 	if (!bare)
 		quote(o, e);
-}
-
-static bool negative(const unsigned char *v, size_t size)
-{
-	size_t top = size - 1;
-
-#if __BYTE_ORDER == __BIG_ENDIAN
-	top = 0;
-#elif defined(__x86_64__) || defined(__i386__)
-	/* The last 6 bytes of its long double are padding. */
-	if (size == 16)
-		top = 9;
-#endif
-	return v[top] >> 7;
 }
 
 /* "(1.0-2.0j)": numpy.loadtxt and complex() read it. */
@@ -128,14 +114,13 @@ static void write_complex(struct zr_out *o, const struct zr_element *e,
 	quote(o, e);
 	zr_out_char(o, '(');
 	load_float(p, half, e->swap, v);
-	zr_out_float(o, v, half);
+	zr_out_float(o, v, half, false);
 	load_float(p + half, half, e->swap, v);
-	zr_out_signed_float(o, v, half);
+	zr_out_float(o, v, half, true);
 	zr_out_text(o, "j)");
 	quote(o, e);
 }
 
-/* JSON: a string, as a date has no number, or the count as an integer. */
 static void write_date(struct zr_out *o, const struct zr_element *e,
 		       const unsigned char *p)
 {
@@ -174,4 +159,37 @@ static void write_ucs4(struct zr_out *o, const struct zr_element *e,
 	quote(o, e);
 	zr_out_ucs4(o, p, e->size, e->swap, e->json);
 	quote(o, e);
+}
+
+void zr_element_init(struct zr_element *e, const struct zr_dtype *dtype,
+		     bool json)
+{
+	static const struct {
+		char kind;
+		void (*write)(struct zr_out *o, const struct zr_element *e,
+			      const unsigned char *p);
+	} writers[] = {
+		{ 'b', write_bool },	{ 'i', write_signed },
+		{ 'u', write_unsigned }, { 'f', write_float },
+		{ 'c', write_complex },	{ 'M', write_date },
+		{ 'm', write_span },	{ 'S', write_bytes },
+		{ 'U', write_ucs4 },
+	};
+	size_t real = dtype->kind == 'c' ? dtype->itemsize / 2 :
+					   dtype->itemsize;
+
+	memset(e, 0, sizeof(*e));
+	e->size = dtype->itemsize;
+	e->json = json;
+	e->swap = dtype->order == (__BYTE_ORDER == __LITTLE_ENDIAN ? '>' :
+								     '<');
+	e->time = zr_time_of(dtype);
+	e->write = write_hex;
+	/* Not every machine has a long double of 16 bytes. */
+	if ((dtype->kind == 'f' || dtype->kind == 'c') && real == 16 &&
+	    sizeof(long double) != 16)
+		return;
+	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++)
+		if (writers[i].kind == dtype->kind)
+			e->write = writers[i].write;
 }

@@ -13,6 +13,7 @@
 #include "zrecord.h"
 
 #define THREADS_MAX 4096u
+#define SPINS 2000u /* some 50 microseconds */
 
 /* One call of zr_executor_run, on the stack of its caller. */
 struct run {
@@ -20,7 +21,7 @@ struct run {
 	void *ctx;
 	size_t tasks;
 	atomic_size_t next;   /* first task that nobody has taken */
-	unsigned workers;     /* inside it; under ex->lock */
+	atomic_uint workers;  /* inside it; written under ex->lock */
 	struct run *link;     /* in ex->runs; under ex->lock */
 };
 
@@ -31,6 +32,7 @@ struct zr_executor {
 	pthread_cond_t work;   /* a run was added, or stop */
 	pthread_cond_t idle;   /* a worker left a run */
 	struct run *runs;      /* under lock: runs that may have tasks left */
+	atomic_uint posted;    /* how many runs were ever added */
 	unsigned started;      /* under lock */
 	bool stop;             /* under lock */
 	pthread_t *thread;     /* threads - 1 */
@@ -52,6 +54,27 @@ static void take_tasks(struct run *run, unsigned lane)
 		run->fn(run->ctx, lane, task);
 }
 
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+/* Waking a sleeping thread costs more than half a small batch, so a worker
+ * that has just worked looks for a while whether more comes. */
+static void spin_for_work(struct zr_executor *ex, unsigned seen)
+{
+	for (unsigned i = 0; i < SPINS; i++) {
+		if (atomic_load_explicit(&ex->posted, memory_order_acquire) !=
+		    seen)
+			return;
+		relax();
+	}
+}
+
 static void unlink_run(struct zr_executor *ex, struct run *run)
 {
 	struct run **at = &ex->runs;
@@ -67,6 +90,7 @@ static void *worker_main(void *arg)
 	struct worker w = *(struct worker *)arg;
 	struct zr_executor *ex = w.ex;
 	struct run *run;
+	unsigned seen;
 
 	free(arg);
 	pthread_mutex_lock(&ex->lock);
@@ -76,14 +100,21 @@ static void *worker_main(void *arg)
 		if (ex->stop)
 			break;
 		run = ex->runs;
-		run->workers++;
+		atomic_fetch_add(&run->workers, 1);
 		pthread_mutex_unlock(&ex->lock);
 		take_tasks(run, w.lane);
 		pthread_mutex_lock(&ex->lock);
-		/* All taken: nobody else needs to look at it. */
+		/* All taken: nobody else needs to look at it. From the last
+		 * worker's leaving on, `run` may be gone. */
 		unlink_run(ex, run);
-		if (!--run->workers)
+		if (atomic_fetch_sub(&run->workers, 1) == 1)
 			pthread_cond_broadcast(&ex->idle);
+		if (ex->runs)
+			continue;
+		seen = atomic_load(&ex->posted);
+		pthread_mutex_unlock(&ex->lock);
+		spin_for_work(ex, seen);
+		pthread_mutex_lock(&ex->lock);
 	}
 	pthread_mutex_unlock(&ex->lock);
 	return NULL;
@@ -108,6 +139,21 @@ static void start_worker(struct zr_executor *ex)
 	else
 		ex->started++;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* The last tasks mostly end within microseconds. */
+static void wait_for_workers(struct zr_executor *ex, struct run *run)
+{
+	for (unsigned i = 0; i < SPINS; i++) {
+		if (!atomic_load_explicit(&run->workers, memory_order_acquire))
+			break;
+		relax();
+	}
+	/* The lock also says that the last worker has let go of the run. */
+	pthread_mutex_lock(&ex->lock);
+	while (atomic_load(&run->workers))
+		pthread_cond_wait(&ex->idle, &ex->lock);
+	pthread_mutex_unlock(&ex->lock);
 }
 
 static unsigned usable_cpus(void)
@@ -188,6 +234,7 @@ void zr_executor_run(struct zr_executor *ex, size_t tasks,
 		if (ex->started == before)
 			break;
 	}
+	atomic_fetch_add_explicit(&ex->posted, 1, memory_order_release);
 	pthread_cond_broadcast(&ex->work);
 	pthread_mutex_unlock(&ex->lock);
 
@@ -195,7 +242,10 @@ void zr_executor_run(struct zr_executor *ex, size_t tasks,
 
 	pthread_mutex_lock(&ex->lock);
 	unlink_run(ex, &run);
-	while (run.workers)
-		pthread_cond_wait(&ex->idle, &ex->lock);
+	if (atomic_load(&run.workers)) {
+		pthread_mutex_unlock(&ex->lock);
+		wait_for_workers(ex, &run);
+		return;
+	}
 	pthread_mutex_unlock(&ex->lock);
 }

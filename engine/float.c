@@ -284,21 +284,19 @@ bool zr_float_finite(const void *value, size_t size)
 	return load(&r, value, size, &negative, &nan);
 }
 
-void zr_out_float(struct zr_out *o, const void *value, size_t size)
+void zr_out_float(struct zr_out *o, const void *value, size_t size, bool plus)
 {
 	struct decimal dec;
 	bool negative, nan, finite;
 	struct real r;
 
 	finite = load(&r, value, size, &negative, &nan);
-	if (nan) {
-		zr_out_text(o, "nan");
-		return;
-	}
-	if (negative)
+	if (negative && !nan)
 		zr_out_char(o, '-');
+	else if (plus)
+		zr_out_char(o, '+');
 	if (!finite) {
-		zr_out_text(o, "inf");
+		zr_out_text(o, nan ? "nan" : "inf");
 		return;
 	}
 	if (size == 16 ? r.ld == 0 : r.d == 0) {

@@ -13,6 +13,11 @@
  * enough that the threads end together. */
 #define TASK_BYTES ((uint64_t)128 << 10)
 
+/* A gather of fewer bytes is done by its caller before another thread would
+ * have woken up. */
+#define ALONE_RAW ((uint64_t)256 << 10)
+#define ALONE_ENCODED ((uint64_t)32 << 10)
+
 static void keep_error(struct zr_gather *g, size_t i, int code,
 		       const struct zr_error *err)
 {
@@ -110,6 +115,7 @@ static void gather_task(void *ctx, unsigned lane, size_t task)
 int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 {
 	uint64_t each = g->count ? bytes / g->count : 0;
+	struct zr_executor *ex = g->r->ex;
 	size_t tasks;
 
 	if (!g->count)
@@ -118,11 +124,13 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 		g->run = each < TASK_BYTES
 				 ? (size_t)(TASK_BYTES / (each + 1)) + 1
 				 : 1;
+	if (bytes < (g->r->c->meta.codec == ZR_RAW ? ALONE_RAW : ALONE_ENCODED))
+		ex = NULL;
 	tasks = (g->count - 1) / g->run + 1;
 	atomic_init(&g->failed_at, SIZE_MAX);
 	g->code = 0;
 	pthread_mutex_init(&g->lock, NULL);
-	zr_executor_run(g->r->ex, tasks, gather_task, g);
+	zr_executor_run(ex, tasks, gather_task, g);
 	pthread_mutex_destroy(&g->lock);
 	return g->code;
 }

@@ -41,8 +41,9 @@ void zr_out_i64(struct zr_out *o, int64_t v);
 /* `v` with zeros in front up to `width` digits, which must suffice. */
 void zr_out_padded(struct zr_out *o, uint64_t v, unsigned width);
 
-/* A float of `size` bytes (2, 4, 8, 16) in the byte order of the machine. */
-void zr_out_float(struct zr_out *o, const void *value, size_t size);
+/* A float of `size` bytes (2, 4, 8, 16) in the byte order of the machine;
+ * with `plus` one that has no sign gets a '+'. */
+void zr_out_float(struct zr_out *o, const void *value, size_t size, bool plus);
 /* Is it neither infinite nor NaN? */
 bool zr_float_finite(const void *value, size_t size);
 
