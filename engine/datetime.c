@@ -97,8 +97,9 @@ static void put_day(struct zr_out *o, wide days)
 {
 	static const int lengths[] = { 31, 30, 31, 30, 31, 31,
 				       30, 31, 30, 31, 31, 29 };
-	wide rest, year = floor_div(days + DAYS_TO_1970, DAYS_400_YEARS,
-				    &rest) * 400;
+	wide rest,
+		year = floor_div(days + DAYS_TO_1970, DAYS_400_YEARS, &rest) *
+		       400;
 	int day = (int)rest, n, month = 0;
 
 	n = least(day / DAYS_100_YEARS, 3);

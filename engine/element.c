@@ -169,20 +169,19 @@ void zr_element_init(struct zr_element *e, const struct zr_dtype *dtype,
 		void (*write)(struct zr_out *o, const struct zr_element *e,
 			      const unsigned char *p);
 	} writers[] = {
-		{ 'b', write_bool },	{ 'i', write_signed },
+		{ 'b', write_bool },	 { 'i', write_signed },
 		{ 'u', write_unsigned }, { 'f', write_float },
-		{ 'c', write_complex },	{ 'M', write_date },
-		{ 'm', write_span },	{ 'S', write_bytes },
+		{ 'c', write_complex },	 { 'M', write_date },
+		{ 'm', write_span },	 { 'S', write_bytes },
 		{ 'U', write_ucs4 },
 	};
-	size_t real = dtype->kind == 'c' ? dtype->itemsize / 2 :
-					   dtype->itemsize;
+	size_t real =
+		dtype->kind == 'c' ? dtype->itemsize / 2 : dtype->itemsize;
 
 	memset(e, 0, sizeof(*e));
 	e->size = dtype->itemsize;
 	e->json = json;
-	e->swap = dtype->order == (__BYTE_ORDER == __LITTLE_ENDIAN ? '>' :
-								     '<');
+	e->swap = dtype->order == (__BYTE_ORDER == __LITTLE_ENDIAN ? '>' : '<');
 	e->time = zr_time_of(dtype);
 	e->write = write_hex;
 	/* Not every machine has a long double of 16 bytes. */

@@ -179,8 +179,8 @@ static bool quick(const struct real *r, struct decimal *dec)
 		double back = (double)m / tens[k];
 		char *p = dec->digits + sizeof(dec->digits);
 
-		if (!m || (r->size == 4 ? (float)back != (float)r->d :
-					  back != r->d))
+		if (!m ||
+		    (r->size == 4 ? (float)back != (float)r->d : back != r->d))
 			continue;
 		for (; m; m /= 10)
 			*--p = (char)('0' + m % 10);
@@ -243,8 +243,8 @@ static long double load_long(const unsigned char *p)
 }
 
 /* Take the sign off. Returns false for infinities and NaN. */
-static bool load(struct real *r, const void *value, size_t size,
-		 bool *negative, bool *nan)
+static bool load(struct real *r, const void *value, size_t size, bool *negative,
+		 bool *nan)
 {
 	uint16_t half;
 	float f;

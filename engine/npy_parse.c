@@ -124,11 +124,13 @@ static int parse_descr(struct cursor *c)
 	if (seen.text[kind] == 'O')
 		return zr_fail(c->err, -ENOTSUP, NULL,
 			       "descr '%s' means Python objects, which cannot "
-			       "be stored", seen.text);
+			       "be stored",
+			       seen.text);
 	if (memchr(text, ',', len) || text[0] == '[')
 		return zr_fail(c->err, -ENOTSUP, NULL,
 			       "descr '%s' is a structured dtype, which cannot "
-			       "be stored", seen.text);
+			       "be stored",
+			       seen.text);
 	return zr_fail(c->err, -ENOTSUP, NULL,
 		       "descr '%s' has no bytes and cannot be stored",
 		       seen.text);
@@ -173,8 +175,7 @@ static int parse_dim(struct cursor *c)
 			       seen.text);
 	if (digits > 1 && seen.text[0] == '0')
 		return zr_fail(c->err, -EUCLEAN, NULL,
-			       "a dimension has a leading zero: %s",
-			       seen.text);
+			       "a dimension has a leading zero: %s", seen.text);
 	shape->dims[shape->rank++] = v;
 	return 0;
 }
@@ -196,7 +197,8 @@ static int parse_shape(struct cursor *c)
 			skip_space(c);
 			return zr_fail(c->err, -EUCLEAN, NULL,
 				       "shape: a comma or ')' is missing "
-				       "before: %s", here(c).text);
+				       "before: %s",
+				       here(c).text);
 		}
 		rc = parse_dim(c);
 		if (rc)
@@ -232,13 +234,12 @@ static int parse_entry(struct cursor *c, unsigned *seen)
 	if (!take_string(c, &text, &len))
 		return zr_fail(c->err, -EUCLEAN, NULL,
 			       "a key is not a string: %s", at.text);
-	while (k < KEYS && (strlen(keys[k].name) != len ||
-			    memcmp(keys[k].name, text, len)))
+	while (k < KEYS &&
+	       (strlen(keys[k].name) != len || memcmp(keys[k].name, text, len)))
 		k++;
 	if (k == KEYS)
 		return zr_fail(c->err, -EUCLEAN, NULL,
-			       "a key that does not belong there: %s",
-			       at.text);
+			       "a key that does not belong there: %s", at.text);
 	if (*seen & 1u << k)
 		return zr_fail(c->err, -EUCLEAN, NULL,
 			       "the key %s is there twice", keys[k].name);

@@ -42,8 +42,8 @@ static const char *shown(const struct item *it, char buf[static 44])
 	size_t n = it->len < 40 ? it->len : 40;
 
 	for (size_t i = 0; i < n; i++)
-		buf[i] = it->text[i] < ' ' || it->text[i] > '~' ? '?' :
-								   it->text[i];
+		buf[i] = it->text[i] < ' ' || it->text[i] > '~' ? '?'
+								: it->text[i];
 	strcpy(buf + n, it->len > n ? "..." : "");
 	return buf;
 }
@@ -162,8 +162,7 @@ static int parse_slice(const struct item *it, struct zr_range *out)
 }
 
 /* The item that begins at `from`, up to a comma or the end. */
-static const char *next_item(const char *from, const char *end,
-			     struct item *it)
+static const char *next_item(const char *from, const char *end, struct item *it)
 {
 	const char *comma = memchr(from, ',', (size_t)(end - from));
 
@@ -185,8 +184,8 @@ static int parse_items(struct zr_selection *sel, const char *text, size_t len,
 			return zr_fail(it->err, -EINVAL, NULL,
 				       "a selection has an empty item");
 		r = &sel->ranges[sel->range_count];
-		rc = memchr(it->text, ':', it->len) ? parse_slice(it, r) :
-						      parse_id(it, r);
+		rc = memchr(it->text, ':', it->len) ? parse_slice(it, r)
+						    : parse_id(it, r);
 		if (rc)
 			return rc;
 		if (!r->count)
@@ -218,8 +217,7 @@ int zr_selection_parse(struct zr_selection *out, const char *text, size_t len,
 		return zr_fail(err, -EINVAL, NULL, "the selection is empty");
 	out->ranges = calloc(items, sizeof(*out->ranges));
 	if (!out->ranges)
-		return zr_fail(err, -ENOMEM, NULL,
-			       "no memory for a selection");
+		return zr_fail(err, -ENOMEM, NULL, "no memory for a selection");
 	rc = parse_items(out, text, len, &it);
 	if (rc)
 		zr_selection_free(out);

@@ -61,8 +61,8 @@ static uint32_t advance(const struct zr_shape *shape, uint32_t depth,
 {
 	uint32_t full = 0;
 
-	while (full < depth && ++at[depth - 1 - full] ==
-				       shape->dims[depth - 1 - full]) {
+	while (full < depth &&
+	       ++at[depth - 1 - full] == shape->dims[depth - 1 - full]) {
 		at[depth - 1 - full] = 0;
 		full++;
 	}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Messages, numbers and other things that all subcommands need. */
+#include "cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cli_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("zrecord: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return CLI_FAILED;
+}
+
+int cli_error(const struct zr_error *err)
+{
+	return cli_fail("%s", err->message);
+}
+
+int cli_usage(const struct command *cmd, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "zrecord %s: ", cmd->name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "; try 'zrecord help %s'\n", cmd->name);
+	return CLI_USAGE;
+}
+
+int cli_option(const struct command *cmd, int c, char **argv)
+{
+	if (c == 'h') {
+		printf("usage: zrecord %s %s\n\n%s", cmd->name, cmd->usage,
+		       cmd->help);
+		return cli_flush(CLI_OK);
+	}
+	if (c == ':')
+		return cli_usage(cmd, "option '%s' needs a value",
+				 argv[optind - 1]);
+	return cli_usage(cmd, "unknown option '%s'", argv[optind - 1]);
+}
+
+bool cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
+{
+	uint64_t v = 0;
+
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' ||
+		    __builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*text - '0'), &v))
+			return false;
+	}
+	*out = v;
+	return v >= min && v <= max;
+}
+
+struct zr_container *cli_open(const char *path, uint32_t flags)
+{
+	struct zr_open_options opt = ZR_OPEN_OPTIONS_INIT;
+	struct zr_container *c;
+	struct zr_error err;
+
+	opt.flags = flags;
+	if (zr_open(&c, path, &opt, &err))
+		cli_error(&err);
+	return c;
+}
+
+int cli_flush(int status)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return cli_fail("writing to standard output failed: %s",
+				strerror(errno));
+	return status;
+}
+
+int cli_name_digits(uint64_t records)
+{
+	int digits = 1;
+
+	for (uint64_t last = records ? records - 1 : 0; last >= 10; last /= 10)
+		digits++;
+	return digits < 6 ? 6 : digits;
+}
+
+const char *cli_size(uint64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB",
+					     "PiB", "EiB" };
+	static char text[32];
+	double v = (double)bytes / 1024;
+	size_t unit = 0;
+
+	if (bytes < 1024) {
+		snprintf(text, sizeof(text), "%u bytes", (unsigned)bytes);
+		return text;
+	}
+	while (v >= 1024 && unit < 5) {
+		v /= 1024;
+		unit++;
+	}
+	snprintf(text, sizeof(text), "%.1f %s", v, units[unit]);
+	return text;
+}

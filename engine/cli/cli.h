@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * What the subcommands of `zrecord` share. */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdio.h>
+
+#include "zrecord.h"
+
+/* Exit statuses. */
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+struct command {
+	const char *name;
+	const char *usage; /* after "zrecord NAME " */
+	const char *help;  /* one paragraph and the options */
+	int (*run)(const struct command *self, int argc, char **argv);
+};
+
+extern const struct command cmd_bench, cmd_cat, cmd_create, cmd_export,
+	cmd_info, cmd_ls, cmd_mount, cmd_recode, cmd_train, cmd_umount,
+	cmd_verify;
+
+/* Print "zrecord: MESSAGE" on stderr; return CLI_FAILED. */
+__attribute__((format(printf, 1, 2))) int cli_fail(const char *fmt, ...);
+/* The same for an error of the library. */
+int cli_error(const struct zr_error *err);
+/* The same and where help is; return CLI_USAGE. */
+__attribute__((format(printf, 2, 3))) int
+cli_usage(const struct command *cmd, const char *fmt, ...);
+
+/* Handle --help and options that getopt did not know: returns what to exit
+ * with. `c` is what getopt_long returned. */
+int cli_option(const struct command *cmd, int c, char **argv);
+
+/* A number without sign, in [min, max]. Returns false if it is not. */
+bool cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *out);
+
+/* Open a container to read from; NULL after printing why not. */
+struct zr_container *cli_open(const char *path, uint32_t flags);
+
+/* Flush stdout; CLI_FAILED, after printing, if any write to it failed. */
+int cli_flush(int status);
+
+/* Digits of names in an export or a mount: at least 6. */
+int cli_name_digits(uint64_t records);
+
+/* 1234567 -> "1.2 MiB" in a static buffer. */
+const char *cli_size(uint64_t bytes);
+
+#endif

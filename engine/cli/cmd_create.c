@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * zrecord create and recode: a container from arrays, lines or a container. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "progress.h"
+#include "training.h"
+
+#define DICT_MAX ((off_t)1 << 31)
+
+struct create {
+	struct zr_create_options opt;
+	const char *dict_path, *lines;
+	const struct tier *tier;
+	uint64_t threads;
+	bool ragged, skip_empty, codec_given;
+	unsigned char *dict;
+	struct source src;
+	struct samples ahead; /* records read before the container exists */
+	struct batch batch;
+};
+
+static bool parse_codec(const char *name, enum zr_codec *out)
+{
+	static const char *const names[] = { "raw", "zstd", "zstd_dict" };
+
+	for (size_t i = 0; i < 3; i++) {
+		if (!strcmp(names[i], name)) {
+			*out = (enum zr_codec)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool parse_level(const char *text, int *out)
+{
+	bool minus = *text == '-';
+	uint64_t v;
+
+	if (!cli_number(text + minus, 1, 1000000, &v))
+		return false;
+	*out = minus ? -(int)v : (int)v;
+	return true;
+}
+
+static int read_dict(struct create *k)
+{
+	struct stat st;
+	int fd = open(k->dict_path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = -1;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		cli_fail("%s: %s", k->dict_path, strerror(errno));
+		goto out;
+	}
+	if (!S_ISREG(st.st_mode) || !st.st_size || st.st_size > DICT_MAX) {
+		cli_fail("%s: not a dictionary", k->dict_path);
+		goto out;
+	}
+	k->dict = malloc((size_t)st.st_size);
+	if (k->dict)
+		n = read(fd, k->dict, (size_t)st.st_size);
+	if (n != st.st_size)
+		cli_fail("%s: could not be read whole", k->dict_path);
+	k->opt.dict_bytes = (size_t)st.st_size;
+out:
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 && n > 0 && n == st.st_size ? CLI_OK : CLI_FAILED;
+}
+
+/* Standard input cannot be read twice: keep its first records, train on them,
+ * and append them first. */
+static int read_ahead(struct create *k)
+{
+	int status = CLI_OK;
+
+	while (!status && k->ahead.len < k->tier->sample_bytes) {
+		status = source_next(&k->src, &k->batch);
+		if (!k->batch.count)
+			break;
+		for (size_t i = 0; i < k->batch.count && !status; i++) {
+			const unsigned char *p;
+			size_t len = batch_record(&k->src, &k->batch, i, &p);
+
+			status = samples_add(&k->ahead, p, len);
+		}
+	}
+	return status;
+}
+
+static int make_dict(struct create *k)
+{
+	struct samples s = { 0 };
+	int status;
+
+	if (k->opt.codec != ZR_ZSTD_DICT)
+		return CLI_OK;
+	if (k->dict_path) {
+		status = read_dict(k);
+	} else if (!k->src.rewinds) {
+		status = read_ahead(k);
+		if (!status)
+			status = samples_train(&k->ahead, k->tier, &k->dict,
+					       &k->opt.dict_bytes);
+	} else {
+		status = samples_take(&s, &k->src, k->tier);
+		if (!status)
+			status = samples_train(&s, k->tier, &k->dict,
+					       &k->opt.dict_bytes);
+		samples_free(&s);
+	}
+	k->opt.dict = k->dict;
+	return status;
+}
+
+static int append(struct create *k, struct zr_writer *w)
+{
+	struct zr_error err;
+	int rc;
+
+	if (k->src.kind == ZR_DENSE)
+		rc = zr_append_dense(w, k->batch.items, k->batch.count, &err);
+	else
+		rc = zr_append_ragged(w, &k->batch.ragged, &err);
+	return rc ? cli_error(&err) : CLI_OK;
+}
+
+/* Records that were read ahead all have one shape. */
+static int append_ahead(struct create *k, struct zr_writer *w)
+{
+	struct zr_error err;
+	struct zr_ragged one = { 0 };
+	uint64_t offsets[2] = { 0, 0 }, dim_offsets[2] = { 0, 0 };
+	size_t at = 0;
+
+	if (!k->ahead.count)
+		return CLI_OK;
+	if (k->src.kind == ZR_DENSE)
+		return zr_append_dense(w, k->ahead.data, k->ahead.count, &err)
+			       ? cli_error(&err)
+			       : CLI_OK;
+	one.count = 1;
+	one.offsets = offsets;
+	one.dims = k->src.item_shape.dims;
+	one.dim_offsets = dim_offsets;
+	dim_offsets[1] = k->src.item_shape.rank;
+	for (size_t i = 0; i < k->ahead.count; i++) {
+		one.values = k->ahead.data + at;
+		offsets[1] = k->ahead.sizes[i];
+		at += k->ahead.sizes[i];
+		if (zr_append_ragged(w, &one, &err))
+			return cli_error(&err);
+	}
+	return CLI_OK;
+}
+
+static int append_all(struct create *k, struct zr_writer *w, const char *dst)
+{
+	uint64_t done = k->ahead.count;
+	struct progress bar;
+	int status = append_ahead(k, w);
+
+	progress_start(&bar, dst, "records",
+		       k->src.records == ZR_NONE ? 0 : k->src.records);
+	while (!status) {
+		status = output_stopped() ? CLI_FAILED
+					  : source_next(&k->src, &k->batch);
+		if (status || !k->batch.count)
+			break;
+		status = append(k, w);
+		done += k->batch.count;
+		progress_at(&bar, done);
+	}
+	progress_end(&bar);
+	return status;
+}
+
+static int write_container(struct create *k, const char *dst)
+{
+	bool dense = k->src.kind == ZR_DENSE;
+	struct zr_writer *w;
+	struct zr_error err;
+	int status;
+
+	if (zr_create(&w, dst, k->src.kind, &k->src.dtype,
+		      dense ? &k->src.item_shape : NULL, &k->opt, &err))
+		return cli_error(&err);
+	status = append_all(k, w, dst);
+	if (status) {
+		zr_discard(w);
+		return status;
+	}
+	return zr_publish(w, &err) ? cli_error(&err) : CLI_OK;
+}
+
+static int create(struct create *k, const char *dst, char **src, size_t count)
+{
+	struct stat st;
+	int status;
+
+	/* zr_create says so as well, but only after training. */
+	if (!lstat(dst, &st))
+		return cli_fail("%s: exists already", dst);
+	status = source_open(&k->src, src, count, k->ragged, k->lines != NULL,
+			     k->skip_empty);
+	if (status)
+		return status;
+	if (zr_executor_new(&k->opt.executor, (unsigned)k->threads)) {
+		source_close(&k->src);
+		return cli_fail("no memory");
+	}
+	output_catch_signals();
+	status = make_dict(k);
+	if (!status)
+		status = write_container(k, dst);
+	zr_executor_free(k->opt.executor);
+	batch_free(&k->batch);
+	samples_free(&k->ahead);
+	source_close(&k->src);
+	free(k->dict);
+	return status;
+}
+
+enum { OPT_CODEC = 256, OPT_LEVEL, OPT_DICT, OPT_TIER, OPT_RAGGED, OPT_LINES,
+       OPT_SKIP_EMPTY };
+
+static int take_option(const struct command *cmd, struct create *k, int o,
+		       char **argv)
+{
+	switch (o) {
+	case OPT_CODEC:
+		k->codec_given = true;
+		return parse_codec(optarg, &k->opt.codec)
+			       ? CLI_OK
+			       : cli_usage(cmd,
+					   "--codec takes raw, zstd or "
+					   "zstd_dict, not '%s'",
+					   optarg);
+	case OPT_LEVEL:
+		return parse_level(optarg, &k->opt.level)
+			       ? CLI_OK
+			       : cli_usage(cmd, "bad level '%s'", optarg);
+	case OPT_DICT:
+		k->dict_path = optarg;
+		return CLI_OK;
+	case OPT_TIER:
+		k->tier = tier_find(optarg);
+		return k->tier ? CLI_OK
+			       : cli_usage(cmd,
+					   "--tier takes fast, balanced or "
+					   "max, not '%s'",
+					   optarg);
+	case OPT_RAGGED:
+		k->ragged = true;
+		return CLI_OK;
+	case OPT_LINES:
+		k->lines = optarg;
+		return CLI_OK;
+	case OPT_SKIP_EMPTY:
+		k->skip_empty = true;
+		return CLI_OK;
+	case 'j':
+		return cli_number(optarg, 1, 4096, &k->threads)
+			       ? CLI_OK
+			       : cli_usage(cmd,
+					   "-j takes 1 to 4096, not '%s'",
+					   optarg);
+	default:
+		return cli_option(cmd, o, argv);
+	}
+}
+
+static int parse(const struct command *cmd, struct create *k, int argc,
+		 char **argv, bool *done)
+{
+	static const struct option options[] = {
+		{ "codec", required_argument, NULL, OPT_CODEC },
+		{ "level", required_argument, NULL, OPT_LEVEL },
+		{ "dict", required_argument, NULL, OPT_DICT },
+		{ "tier", required_argument, NULL, OPT_TIER },
+		{ "ragged", no_argument, NULL, OPT_RAGGED },
+		{ "lines", required_argument, NULL, OPT_LINES },
+		{ "skip-empty", no_argument, NULL, OPT_SKIP_EMPTY },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int o, status;
+
+	while ((o = getopt_long(argc, argv, ":hj:", options, NULL)) != -1) {
+		status = take_option(cmd, k, o, argv);
+		*done = o == 'h';
+		if (status || *done)
+			return status;
+	}
+	if (k->dict_path && k->tier)
+		return cli_usage(cmd, "--dict and --tier exclude each other");
+	if ((k->dict_path || k->tier) && !k->codec_given)
+		k->opt.codec = ZR_ZSTD_DICT;
+	if ((k->dict_path || k->tier) && k->opt.codec != ZR_ZSTD_DICT)
+		return cli_usage(cmd, "a dictionary needs --codec zstd_dict");
+	if (k->opt.level && k->opt.codec == ZR_RAW && !k->codec_given)
+		k->opt.codec = ZR_ZSTD;
+	if (k->opt.level && k->opt.codec == ZR_RAW)
+		return cli_usage(cmd, "--level needs --codec zstd or "
+				      "zstd_dict");
+	if (!k->tier)
+		k->tier = tier_find(NULL);
+	return CLI_OK;
+}
+
+static int run_create(const struct command *cmd, int argc, char **argv)
+{
+	struct create k = { .opt = ZR_CREATE_OPTIONS_INIT };
+	bool done = false;
+	int status = parse(cmd, &k, argc, argv, &done);
+	char *lines;
+
+	if (status || done)
+		return status;
+	argc -= optind;
+	argv += optind;
+	if (k.lines) {
+		if (argc != 1)
+			return cli_usage(cmd, "--lines FILE and a destination, "
+					      "nothing else");
+		lines = strdup(k.lines);
+		status = lines ? create(&k, argv[0], &lines, 1)
+			       : cli_fail("no memory");
+		free(lines);
+		return status;
+	}
+	if (argc < 2)
+		return cli_usage(cmd, "expected a destination and sources");
+	return create(&k, argv[0], argv + 1, (size_t)argc - 1);
+}
+
+static int run_recode(const struct command *cmd, int argc, char **argv)
+{
+	struct create k = { .opt = ZR_CREATE_OPTIONS_INIT };
+	struct zr_container *c;
+	bool done = false;
+	int status = parse(cmd, &k, argc, argv, &done);
+
+	if (status || done)
+		return status;
+	if (argc - optind != 2 || k.lines)
+		return cli_usage(cmd, "expected a container and a destination");
+	c = cli_open(argv[optind], 0);
+	if (!c)
+		return CLI_FAILED;
+	zr_close(c);
+	return create(&k, argv[optind + 1], argv + optind, 1);
+}
+
+#define CODEC_HELP                                                             \
+	"  --codec C     raw (default: reads fastest), zstd, or zstd_dict (small\n" \
+	"                records that are alike)\n"                             \
+	"  --level N     of zstd; default 3, with a dictionary 12\n"           \
+	"  --dict FILE   the dictionary for zstd_dict, as 'zrecord train' makes\n" \
+	"                it; else one is trained on the records\n"             \
+	"  --tier T      how large a dictionary to train: fast (32 KiB),\n"    \
+	"                balanced (128 KiB, default), max (1 MiB)\n"           \
+	"  --ragged      Ragged also if all records have one shape\n"          \
+	"  -j N          on N threads (default: all CPUs)\n"
+
+const struct command cmd_create = {
+	"create", "[OPTION]... DST SRC...  |  [OPTION]... --lines FILE DST",
+	"Make the container DST, which must not exist; it appears whole or not\n"
+	"at all. SRC is\n\n"
+	"  A.npy [B.npy...]  arrays; the records lie along axis 0\n"
+	"  DIR               a directory of .npy files, a record each, in byte\n"
+	"                    order of their names\n"
+	"  C                 a container\n"
+	"  A.npz             one array: as .npy; several: a record each\n"
+	"  -                 a .npy file on standard input\n\n"
+	"  --lines FILE  a text file instead of SRC: each line a |u1 record\n"
+	"  --skip-empty  leave empty lines out, which cannot be stored\n"
+	CODEC_HELP,
+	run_create,
+};
+
+const struct command cmd_recode = {
+	"recode", "[OPTION]... SRC DST",
+	"Copy the container SRC to DST with another codec. DST must not exist; it\n"
+	"appears whole or not at all.\n\n" CODEC_HELP,
+	run_recode,
+};

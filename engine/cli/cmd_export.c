@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * zrecord export: records as .npy files, one .npy or one .npz. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "each.h"
+#include "output.h"
+#include "progress.h"
+#include "zipfile.h"
+
+struct export {
+	struct output out;
+	struct progress bar;
+	uint64_t done;
+	int digits;
+	FILE *f;            /* npy, npz */
+	struct zipfile zip; /* npz */
+};
+
+static int write_failed(const struct export *x)
+{
+	return cli_fail("%s: writing: %s", x->out.path, strerror(errno));
+}
+
+static int step(struct export *x)
+{
+	progress_at(&x->bar, ++x->done);
+	return output_stopped() ? CLI_FAILED : CLI_OK;
+}
+
+static int header_of(const struct zr_info *info, const struct zr_shape *shape,
+		     char *header, size_t *len)
+{
+	if (zr_npy_header(header, ZR_NPY_HEADER_MAX, len, &info->dtype, shape))
+		return cli_fail("a shape does not fit into a .npy header");
+	return CLI_OK;
+}
+
+static int to_dir(void *ctx, const struct zr_info *info,
+		  const struct each *rec)
+{
+	char name[64], header[ZR_NPY_HEADER_MAX];
+	struct export *x = ctx;
+	size_t len;
+	FILE *f;
+	int fd;
+
+	if (header_of(info, &rec->shape, header, &len))
+		return CLI_FAILED;
+	snprintf(name, sizeof(name), "%0*llu.npy", x->digits,
+		 (unsigned long long)rec->id);
+	/* An id that the selection repeats is one file. */
+	fd = openat(x->out.fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+		    0666);
+	if (fd < 0)
+		return write_failed(x);
+	f = fdopen(fd, "wb");
+	if (!f) {
+		close(fd);
+		return write_failed(x);
+	}
+	fwrite(header, 1, len, f);
+	fwrite(rec->elements, 1, (size_t)rec->bytes, f);
+	if (ferror(f) | fclose(f))
+		return write_failed(x);
+	return step(x);
+}
+
+static int to_npy(void *ctx, const struct zr_info *info,
+		  const struct each *rec)
+{
+	struct export *x = ctx;
+	size_t len = (size_t)rec->bytes;
+
+	(void)info;
+	if (fwrite(rec->elements, 1, len, x->f) != len)
+		return write_failed(x);
+	return step(x);
+}
+
+static int to_npz(void *ctx, const struct zr_info *info,
+		  const struct each *rec)
+{
+	char name[64], header[ZR_NPY_HEADER_MAX];
+	struct export *x = ctx;
+	size_t len;
+
+	if (header_of(info, &rec->shape, header, &len))
+		return CLI_FAILED;
+	snprintf(name, sizeof(name), "arr_%llu.npy",
+		 (unsigned long long)x->zip.members);
+	if (!zipfile_add(&x->zip, name, header, len, rec->elements,
+			 (size_t)rec->bytes))
+		return write_failed(x);
+	return step(x);
+}
+
+/* The header of all selected records as one array. */
+static int start_npy(struct export *x, const struct zr_info *info,
+		     uint64_t count)
+{
+	char header[ZR_NPY_HEADER_MAX];
+	struct zr_shape shape = { info->item_shape.rank + 1, { count } };
+	size_t len;
+
+	memcpy(shape.dims + 1, info->item_shape.dims,
+	       8 * (size_t)info->item_shape.rank);
+	if (header_of(info, &shape, header, &len))
+		return CLI_FAILED;
+	if (fwrite(header, 1, len, x->f) != len)
+		return write_failed(x);
+	return CLI_OK;
+}
+
+static int write_all(struct export *x, const struct zr_container *c,
+		     const struct zr_selection *sel, char form)
+{
+	int status = CLI_OK;
+
+	if (form == 'd')
+		return each_record(c, sel, to_dir, x);
+	x->f = fdopen(dup(x->out.fd), "wb");
+	if (!x->f)
+		return write_failed(x);
+	x->zip.f = x->f;
+	if (form == 'n')
+		status = start_npy(x, zr_info(c), sel->count);
+	if (!status)
+		status = each_record(c, sel, form == 'n' ? to_npy : to_npz, x);
+	if (!status && form == 'z' && !zipfile_end(&x->zip))
+		status = write_failed(x);
+	zipfile_free(&x->zip);
+	if (fclose(x->f) && !status)
+		status = write_failed(x);
+	return status;
+}
+
+static int export(const struct zr_container *c, const struct zr_selection *sel,
+		  char form, const char *dst)
+{
+	struct export x = { .digits = cli_name_digits(zr_info(c)->records) };
+	int status;
+
+	if (form == 'n' && zr_info(c)->kind == ZR_RAGGED)
+		return cli_fail("a Ragged container is not one array; use "
+				"--as npz or --as dir");
+	status = output_start(&x.out, dst, form == 'd');
+	if (status)
+		return status;
+	output_catch_signals();
+	progress_start(&x.bar, dst, "records", sel->count);
+	status = write_all(&x, c, sel, form);
+	progress_end(&x.bar);
+	if (!status)
+		return output_commit(&x.out);
+	output_discard(&x.out);
+	return status;
+}
+
+static int run(const struct command *cmd, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "as", required_argument, NULL, 'a' },
+		{ "select", required_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	const char *selection = ":";
+	struct zr_selection sel;
+	struct zr_container *c;
+	char form = 'd';
+	int o, status;
+
+	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (o == 's')
+			selection = optarg;
+		else if (o != 'a')
+			return cli_option(cmd, o, argv);
+		else if (!strcmp(optarg, "dir"))
+			form = 'd';
+		else if (!strcmp(optarg, "npy"))
+			form = 'n';
+		else if (!strcmp(optarg, "npz"))
+			form = 'z';
+		else
+			return cli_usage(cmd,
+					 "--as takes dir, npy or npz, not '%s'",
+					 optarg);
+	}
+	if (argc - optind != 2)
+		return cli_usage(cmd, "expected a container and a destination");
+	c = cli_open(argv[optind], 0);
+	if (!c)
+		return CLI_FAILED;
+	status = each_parse(cmd, c, argv[optind], selection, &sel);
+	if (!status) {
+		status = export(c, &sel, form, argv[optind + 1]);
+		zr_selection_free(&sel);
+	}
+	zr_close(c);
+	return status;
+}
+
+const struct command cmd_export = {
+	"export", "[--as dir|npy|npz] [--select SELECTION] CONTAINER DST",
+	"Write records as .npy. DST must not exist; it appears whole or not at\n"
+	"all.\n\n"
+	"  --as dir   a directory with a file for each record, named by its id\n"
+	"             (default)\n"
+	"  --as npy   one array with the records along axis 0 (Dense)\n"
+	"  --as npz   one file with the members arr_0.npy, arr_1.npy, ...\n"
+	"  --select SELECTION   only these records, as for 'zrecord cat'\n",
+	run,
+};

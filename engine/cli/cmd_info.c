@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * zrecord info: what a container holds. */
+#include <getopt.h>
+#include <string.h>
+
+#include "cli.h"
+
+static void print_sizes(const struct zr_container *c)
+{
+	const struct zr_info *info = zr_info(c);
+	uint64_t logical = zr_logical_bytes(c);
+
+	printf("size       %s", cli_size(logical));
+	printf(", stored in %s", cli_size(info->stored_bytes));
+	if (info->stored_bytes)
+		printf(" (ratio %.2f)",
+		       (double)logical / (double)info->stored_bytes);
+	putchar('\n');
+	if (info->dict_bytes)
+		printf("dictionary %s\n", cli_size(info->dict_bytes));
+}
+
+static void print_info(const struct zr_container *c)
+{
+	static const char *const codecs[] = { "raw", "zstd", "zstd_dict" };
+	const struct zr_info *info = zr_info(c);
+
+	printf("kind       %s\ndtype      %s\n",
+	       info->kind == ZR_DENSE ? "dense" : "ragged", info->dtype.str);
+	if (info->kind == ZR_DENSE) {
+		printf("shape      (");
+		for (uint32_t i = 0; i < info->item_shape.rank; i++)
+			printf("%s%llu", i ? ", " : "",
+			       (unsigned long long)info->item_shape.dims[i]);
+		printf("%s), %s a record\n",
+		       info->item_shape.rank == 1 ? "," : "",
+		       cli_size(info->record_bytes));
+	}
+	printf("codec      %s\nrecords    %llu\n", codecs[info->codec],
+	       (unsigned long long)info->records);
+	print_sizes(c);
+	if (!info->published)
+		puts("published  no: its writer did not finish");
+}
+
+static int print_json(const struct zr_container *c)
+{
+	char text[8192];
+	size_t len;
+
+	if (zr_info_json(c, text, sizeof(text), &len))
+		return cli_fail("the description is too long");
+	fwrite(text, 1, len, stdout);
+	return CLI_OK;
+}
+
+static int run(const struct command *cmd, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct zr_container *c;
+	bool json = false;
+	int o, status = CLI_OK;
+
+	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (o != 'j')
+			return cli_option(cmd, o, argv);
+		json = true;
+	}
+	if (argc - optind != 1)
+		return cli_usage(cmd, "expected one container");
+	c = cli_open(argv[optind], ZR_OPEN_UNPUBLISHED);
+	if (!c)
+		return CLI_FAILED;
+	if (json)
+		status = print_json(c);
+	else
+		print_info(c);
+	zr_close(c);
+	return status ? status : cli_flush(CLI_OK);
+}
+
+const struct command cmd_info = {
+	"info", "[--json] CONTAINER",
+	"Tell what a container holds, also of one that was never published.\n\n"
+	"  --json   one JSON object\n",
+	run,
+};

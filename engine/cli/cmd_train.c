@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * zrecord train: a dictionary from sources, for create --dict. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "training.h"
+
+static int write_dict(const char *path, const unsigned char *dict, size_t len)
+{
+	struct output out;
+	ssize_t n;
+
+	if (output_start(&out, path, false))
+		return CLI_FAILED;
+	n = write(out.fd, dict, len);
+	if (n == (ssize_t)len)
+		return output_commit(&out);
+	cli_fail("%s: writing: %s", path, n < 0 ? strerror(errno) : "no room");
+	output_discard(&out);
+	return CLI_FAILED;
+}
+
+static int take(struct source *src, struct samples *s, const struct tier *tier)
+{
+	struct batch b = { 0 };
+	int status = CLI_OK;
+
+	if (src->rewinds)
+		return samples_take(s, src, tier);
+	while (!status && s->len < tier->sample_bytes) {
+		status = source_next(src, &b);
+		if (!b.count)
+			break;
+		for (size_t i = 0; i < b.count && !status; i++) {
+			const unsigned char *p;
+			size_t len = batch_record(src, &b, i, &p);
+
+			status = samples_add(s, p, len);
+		}
+	}
+	batch_free(&b);
+	return status;
+}
+
+static int train(const char *path, char **paths, size_t count,
+		 const struct tier *tier)
+{
+	struct samples s = { 0 };
+	unsigned char *dict = NULL;
+	struct source src;
+	size_t len;
+	int status = source_open(&src, paths, count, false, false, false);
+
+	if (status)
+		return status;
+	status = take(&src, &s, tier);
+	if (!status)
+		status = samples_train(&s, tier, &dict, &len);
+	if (!status)
+		status = write_dict(path, dict, len);
+	free(dict);
+	samples_free(&s);
+	source_close(&src);
+	return status;
+}
+
+static int run(const struct command *cmd, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "tier", required_argument, NULL, 't' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	const struct tier *tier = tier_find(NULL);
+	const char *path = NULL;
+	int o;
+
+	while ((o = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+		if (o == 'o')
+			path = optarg;
+		else if (o != 't')
+			return cli_option(cmd, o, argv);
+		else if (!(tier = tier_find(optarg)))
+			return cli_usage(cmd,
+					 "--tier takes fast, balanced or max, "
+					 "not '%s'",
+					 optarg);
+	}
+	if (!path)
+		return cli_usage(cmd, "-o FILE says where to write it");
+	if (optind == argc)
+		return cli_usage(cmd, "expected sources");
+	return train(path, argv + optind, (size_t)(argc - optind), tier);
+}
+
+const struct command cmd_train = {
+	"train", "[--tier fast|balanced|max] -o FILE SRC...",
+	"Train a dictionary on records, for 'zrecord create --dict'. SRC is as\n"
+	"for 'zrecord create'. FILE must not exist.\n\n"
+	"  --tier T   how large: fast (32 KiB), balanced (128 KiB, default), max\n"
+	"             (1 MiB)\n",
+	run,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * One .npy array, read from its start to its end: a file, standard input or a
+ * member of an .npz. */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include "cli.h"
+
+struct npz; /* an open .npz */
+struct npz_member;
+
+struct input {
+	char *name; /* for messages */
+	struct zr_npy npy;
+	uint64_t left; /* bytes of elements not yet read */
+
+	int fd;                 /* a file or standard input; -1: a member */
+	bool seekable;
+	struct npz_member *member;
+	unsigned char *whole;   /* Fortran order: turned, in memory */
+};
+
+/* Open and read the header; "-" is standard input. Checks that a file has the
+ * bytes its header says, neither fewer nor more. CLI_FAILED after printing. */
+int input_open(struct input *in, const char *path);
+int input_open_member(struct input *in, const struct npz *z, size_t index);
+/* Exactly `len` bytes of the elements, C order. */
+int input_read(struct input *in, void *buf, size_t len);
+int input_skip(struct input *in, uint64_t len);
+/* After the last element: nothing may follow. */
+int input_end(struct input *in);
+void input_close(struct input *in);
+
+/* An .npz: its members that are .npy, in the order of the archive. */
+int npz_open(struct npz **out, const char *path);
+size_t npz_count(const struct npz *z);
+void npz_close(struct npz *z);
+
+/* Bytes of a member, inflated, from its start on. */
+int npz_member_open(struct npz_member **out, const struct npz *z, size_t index,
+		    char **name);
+int npz_member_read(struct npz_member *m, void *buf, size_t len);
+int npz_member_end(struct npz_member *m); /* nothing follows, CRC is right */
+void npz_member_close(struct npz_member *m);
+
+#endif

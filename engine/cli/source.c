@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Finding out what the SRC of a command are. */
+#include "source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool same_shape(const struct zr_shape *a, const struct zr_shape *b)
+{
+	return a->rank == b->rank &&
+	       !memcmp(a->dims, b->dims, 8 * (size_t)a->rank);
+}
+
+static int add_path(struct source *s, const char *dir, const char *name)
+{
+	char *path;
+
+	if (s->path_count == s->path_room) {
+		size_t room = s->path_room ? 2 * s->path_room : 64;
+		char **grown = realloc(s->paths, room * sizeof(char *));
+
+		if (!grown)
+			return cli_fail("no memory");
+		s->paths = grown;
+		s->path_room = room;
+	}
+	if (asprintf(&path, "%s%s%s", dir ? dir : "", dir ? "/" : "", name) < 0)
+		return cli_fail("no memory");
+	s->paths[s->path_count++] = path;
+	return CLI_OK;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n >= m && !strcmp(name + n - m, end);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int list_dir(struct source *s, const char *path)
+{
+	DIR *d = opendir(path);
+	int status = CLI_OK;
+	struct dirent *e;
+
+	if (!d)
+		return cli_fail("%s: %s", path, strerror(errno));
+	while (!status && (e = readdir(d)))
+		if (e->d_name[0] != '.' && ends_with(e->d_name, ".npy"))
+			status = add_path(s, path, e->d_name);
+	closedir(d);
+	if (!status && !s->path_count)
+		status = cli_fail("%s: has no .npy files and is no container",
+				  path);
+	if (!status)
+		qsort(s->paths, s->path_count, sizeof(char *), by_bytes);
+	return status;
+}
+
+static size_t inputs(const struct source *s)
+{
+	return s->npz ? npz_count(s->npz) : s->path_count;
+}
+
+static int open_input(struct source *s, size_t i)
+{
+	if (s->npz)
+		return input_open_member(&s->in, s->npz, i);
+	return input_open(&s->in, s->paths[i]);
+}
+
+/* What array `in` adds: records along axis 0, or one. */
+static int look_at_array(struct source *s, size_t i)
+{
+	const struct zr_npy *npy = &s->in.npy;
+	struct zr_shape item = npy->shape;
+
+	if (s->from == SOURCE_AXIS0) {
+		if (!npy->shape.rank)
+			return cli_fail("%s: a 0-d array has no axis of "
+					"records",
+					s->in.name);
+		item.rank--;
+		memmove(item.dims, npy->shape.dims + 1, 8 * (size_t)item.rank);
+		s->records += npy->shape.dims[0];
+	} else {
+		s->records++;
+	}
+	if (i == 0) {
+		s->dtype = npy->dtype;
+		s->item_shape = item;
+	}
+	if (strcmp(s->dtype.str, npy->dtype.str))
+		return cli_fail("%s: dtype %s, but those before have %s",
+				s->in.name, npy->dtype.str, s->dtype.str);
+	if (!same_shape(&s->item_shape, &item)) {
+		if (s->from == SOURCE_AXIS0)
+			return cli_fail("%s: its records have another shape "
+					"than those before",
+					s->in.name);
+		s->uniform = false;
+	}
+	return CLI_OK;
+}
+
+static int look_at_arrays(struct source *s, bool ragged)
+{
+	int status = CLI_OK;
+
+	s->uniform = true;
+	for (size_t i = 0; i < inputs(s) && !status; i++) {
+		status = open_input(s, i);
+		if (status)
+			break;
+		status = look_at_array(s, i);
+		/* Standard input is read once: go on with it as it is. */
+		if (!s->rewinds && !status) {
+			s->open = true;
+			s->at = 1;
+			s->left = s->in.npy.shape.dims[0];
+			break;
+		}
+		input_close(&s->in);
+	}
+	s->kind = ragged || !s->uniform ? ZR_RAGGED : ZR_DENSE;
+	return status;
+}
+
+static int look_at_container(struct source *s, const char *path, bool ragged)
+{
+	const struct zr_info *info;
+
+	s->from = SOURCE_CONTAINER;
+	s->c = cli_open(path, 0);
+	if (!s->c)
+		return CLI_FAILED;
+	if (zr_reader_new(&s->r, s->c, NULL))
+		return cli_fail("no memory");
+	info = zr_info(s->c);
+	s->dtype = info->dtype;
+	s->item_shape = info->item_shape;
+	s->uniform = info->kind == ZR_DENSE;
+	s->kind = ragged ? ZR_RAGGED : info->kind;
+	s->records = info->records;
+	return CLI_OK;
+}
+
+/* Count the lines, and find an empty one before anything is written. */
+static int look_at_lines(struct source *s, const char *path)
+{
+	char *line = NULL;
+	size_t room = 0;
+	uint64_t number = 0;
+	ssize_t n;
+	int status = CLI_OK;
+
+	s->from = SOURCE_LINES;
+	s->kind = ZR_RAGGED;
+	zr_dtype_parse(&s->dtype, "|u1", 3);
+	if (add_path(s, NULL, path))
+		return CLI_FAILED;
+	s->lines = fopen(path, "re");
+	if (!s->lines)
+		return cli_fail("%s: %s", path, strerror(errno));
+	while (!status && (n = getline(&line, &room, s->lines)) >= 0) {
+		number++;
+		if (n && line[n - 1] == '\n')
+			n--;
+		if (n)
+			s->records++;
+		else if (!s->skip_empty)
+			status = cli_fail("%s: line %llu is empty, and an "
+					  "empty record cannot be stored; "
+					  "--skip-empty leaves such lines out",
+					  path, (unsigned long long)number);
+	}
+	if (!status && ferror(s->lines))
+		status = cli_fail("%s: reading: %s", path, strerror(errno));
+	free(line);
+	rewind(s->lines);
+	return status;
+}
+
+/* A directory is a container if it has a meta.zr, else a folder of .npy. */
+static int look_at_dir(struct source *s, const char *path, bool ragged)
+{
+	struct stat st;
+	char *meta;
+	bool container;
+
+	if (asprintf(&meta, "%s/meta.zr", path) < 0)
+		return cli_fail("no memory");
+	container = !lstat(meta, &st);
+	free(meta);
+	if (container)
+		return look_at_container(s, path, ragged);
+	s->from = SOURCE_WHOLE;
+	return list_dir(s, path) ? CLI_FAILED : look_at_arrays(s, ragged);
+}
+
+static int look_at_npz(struct source *s, const char *path, bool ragged)
+{
+	if (npz_open(&s->npz, path))
+		return CLI_FAILED;
+	if (!npz_count(s->npz))
+		return cli_fail("%s: has no .npy members", path);
+	s->from = npz_count(s->npz) == 1 ? SOURCE_AXIS0 : SOURCE_WHOLE;
+	return look_at_arrays(s, ragged);
+}
+
+static int look(struct source *s, char **paths, size_t count, bool ragged,
+		bool lines)
+{
+	struct stat st;
+
+	if (lines)
+		return look_at_lines(s, paths[0]);
+	if (count == 1 && !strcmp(paths[0], "-")) {
+		s->rewinds = false;
+	} else if (count == 1) {
+		if (stat(paths[0], &st))
+			return cli_fail("%s: %s", paths[0], strerror(errno));
+		if (S_ISDIR(st.st_mode))
+			return look_at_dir(s, paths[0], ragged);
+		if (ends_with(paths[0], ".npz"))
+			return look_at_npz(s, paths[0], ragged);
+	}
+	s->from = SOURCE_AXIS0;
+	for (size_t i = 0; i < count; i++) {
+		if (count > 1 && (!strcmp(paths[i], "-") ||
+				  ends_with(paths[i], ".npz") ||
+				  (!stat(paths[i], &st) &&
+				   S_ISDIR(st.st_mode))))
+			return cli_fail("%s: of several sources each must be "
+					"a .npy file",
+					paths[i]);
+		if (add_path(s, NULL, paths[i]))
+			return CLI_FAILED;
+	}
+	return look_at_arrays(s, ragged);
+}
+
+int source_open(struct source *s, char **paths, size_t count, bool ragged,
+		bool lines, bool skip_empty)
+{
+	int status;
+
+	memset(s, 0, sizeof(*s));
+	s->in.fd = -1;
+	s->rewinds = true;
+	s->skip_empty = skip_empty;
+	status = look(s, paths, count, ragged, lines);
+	if (status)
+		source_close(s);
+	return status;
+}
+
+void source_close(struct source *s)
+{
+	input_close(&s->in);
+	npz_close(s->npz);
+	zr_reader_free(s->r);
+	zr_close(s->c);
+	if (s->lines)
+		fclose(s->lines);
+	for (size_t i = 0; i < s->path_count; i++)
+		free(s->paths[i]);
+	free(s->paths);
+	memset(s, 0, sizeof(*s));
+	s->in.fd = -1;
+}
+
+int source_rewind(struct source *s)
+{
+	if (s->open)
+		input_close(&s->in);
+	s->open = false;
+	s->at = 0;
+	s->left = 0;
+	s->next_id = 0;
+	s->line = 0;
+	if (s->lines)
+		rewind(s->lines);
+	return CLI_OK;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * A dictionary trained on a source. */
+#include "training.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tier tiers[] = {
+	{ "balanced", (size_t)128 << 10, (size_t)16 << 20 },
+	{ "fast", (size_t)32 << 10, (size_t)4 << 20 },
+	{ "max", (size_t)1 << 20, (size_t)64 << 20 },
+};
+
+const struct tier *tier_find(const char *name)
+{
+	if (!name)
+		return &tiers[0];
+	for (size_t i = 0; i < sizeof(tiers) / sizeof(tiers[0]); i++)
+		if (!strcmp(tiers[i].name, name))
+			return &tiers[i];
+	return NULL;
+}
+
+int samples_add(struct samples *s, const unsigned char *p, size_t len)
+{
+	if (s->count == s->sizes_room) {
+		size_t room = s->sizes_room ? 2 * s->sizes_room : 1024;
+		size_t *grown = realloc(s->sizes, room * sizeof(size_t));
+
+		if (!grown)
+			return cli_fail("no memory for samples");
+		s->sizes = grown;
+		s->sizes_room = room;
+	}
+	if (s->room - s->len < len) {
+		size_t room = s->room + s->room / 2 + len;
+		unsigned char *grown = realloc(s->data, room);
+
+		if (!grown)
+			return cli_fail("no memory for samples");
+		s->data = grown;
+		s->room = room;
+	}
+	memcpy(s->data + s->len, p, len);
+	s->len += len;
+	s->sizes[s->count++] = len;
+	return CLI_OK;
+}
+
+void samples_free(struct samples *s)
+{
+	free(s->data);
+	free(s->sizes);
+	memset(s, 0, sizeof(*s));
+}
+
+/* The mean record, by those of the first batch. */
+static int mean_bytes(struct source *src, struct batch *b, uint64_t *mean)
+{
+	const unsigned char *p;
+	uint64_t sum = 0;
+	int status = source_next(src, b);
+
+	for (size_t i = 0; i < b->count; i++)
+		sum += batch_record(src, b, i, &p);
+	*mean = b->count ? sum / b->count : 0;
+	if (!*mean)
+		*mean = 1;
+	return status ? status : source_rewind(src);
+}
+
+/* `want` records in runs at even distances: reading one record here and one
+ * there costs as much as reading a run. */
+#define PLACES 256
+
+static int take_runs(struct samples *s, struct source *src, struct batch *b,
+		     uint64_t want)
+{
+	uint64_t places = want < PLACES ? want : PLACES;
+	uint64_t run = want / places, gap = src->records / places - run;
+	int status = CLI_OK;
+
+	for (uint64_t k = 0; k < places && !status; k++) {
+		for (uint64_t got = 0; got < run && !status;) {
+			src->batch_most = (size_t)(run - got);
+			status = source_next(src, b);
+			if (!b->count)
+				return status;
+			for (size_t i = 0; i < b->count && !status; i++) {
+				const unsigned char *p;
+				size_t len = batch_record(src, b, i, &p);
+
+				status = samples_add(s, p, len);
+			}
+			got += b->count;
+		}
+		if (!status)
+			status = source_skip(src, gap);
+	}
+	return status;
+}
+
+int samples_take(struct samples *s, struct source *src,
+		 const struct tier *tier)
+{
+	struct batch b = { 0 };
+	uint64_t mean, want;
+	int status = mean_bytes(src, &b, &mean);
+
+	want = tier->sample_bytes / mean;
+	if (want > src->records)
+		want = src->records;
+	if (!status && want)
+		status = take_runs(s, src, &b, want);
+	src->batch_most = 0;
+	batch_free(&b);
+	return status ? status : source_rewind(src);
+}
+
+int samples_train(const struct samples *s, const struct tier *tier,
+		  unsigned char **dict, size_t *bytes)
+{
+	struct zr_error err;
+
+	*dict = malloc(tier->dict_bytes);
+	if (!*dict)
+		return cli_fail("no memory for a dictionary");
+	if (!zr_train(*dict, tier->dict_bytes, bytes, s->data, s->sizes,
+		      s->count, &err))
+		return CLI_OK;
+	free(*dict);
+	*dict = NULL;
+	return cli_fail("%s; give one with --dict, or use --codec zstd",
+			err.message);
+}

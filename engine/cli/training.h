@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * A dictionary trained on a source. */
+#ifndef TRAINING_H
+#define TRAINING_H
+
+#include "source.h"
+
+/* How much dictionary and how much data to train on. */
+struct tier {
+	const char *name;
+	size_t dict_bytes;
+	size_t sample_bytes;
+};
+
+/* By name; NULL: "balanced". Returns NULL if there is none of that name. */
+const struct tier *tier_find(const char *name);
+
+/* Samples: records of a source, one after the other. */
+struct samples {
+	unsigned char *data;
+	size_t len, room;
+	size_t *sizes;
+	size_t count, sizes_room;
+};
+
+int samples_add(struct samples *s, const unsigned char *p, size_t len);
+void samples_free(struct samples *s);
+
+/* Take records at even distances, up to the budget of the tier, then rewind.
+ * The source must rewind. */
+int samples_take(struct samples *s, struct source *src,
+		 const struct tier *tier);
+
+/* Train; *dict is the caller's to free. CLI_FAILED after printing. */
+int samples_train(const struct samples *s, const struct tier *tier,
+		  unsigned char **dict, size_t *bytes);
+
+#endif
