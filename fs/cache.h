@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Blocks of memory that are costly to make, kept within a budget of bytes.
+ *
+ * Each block is made once, outside of the lock, however many threads want it
+ * at the same time, and stays as long as someone holds it. The block that was
+ * used last stays even if it is larger than the budget: READs of one large
+ * record follow each other. Any thread. */
+#ifndef CACHE_H
+#define CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cache;
+
+struct cache_block {
+	unsigned char *data; /* what is kept: `len` bytes */
+	size_t len;
+	void *memory; /* from malloc, freed with the block; holds `data` */
+	size_t size;  /* bytes of `memory` */
+	/* The rest belongs to cache.c, under the lock of the cache. */
+	struct cache_block *chain, *newer, *older;
+	uint64_t key;
+	unsigned refs;
+	int state;
+};
+
+/* Make the block of the key that was asked for: set the first four fields.
+ * Returns 0 or a negative errno; then nothing may be left in the block. */
+typedef int (*cache_fill_fn)(void *ctx, struct cache_block *block);
+
+/* Returns NULL without memory. */
+struct cache *cache_new(uint64_t budget);
+
+/* Free the cache and all blocks; nobody may hold one. NULL is allowed. */
+void cache_free(struct cache *c);
+
+/* Store the block of `key` in *out, made by `fill` unless it is there; give
+ * it back with cache_put. Returns 0, -ENOMEM, or what `fill` returned; a
+ * failure is not kept. */
+int cache_get(struct cache *c, uint64_t key, cache_fill_fn fill, void *ctx,
+	      struct cache_block **out);
+
+/* Give a block back. NULL is allowed. */
+void cache_put(struct cache *c, struct cache_block *block);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Going to the background without hiding what goes wrong there.
+ *
+ * The child does everything; the parent waits for its word and exits with the
+ * status that the child found. */
+#ifndef DAEMON_H
+#define DAEMON_H
+
+#include <stdbool.h>
+
+struct daemon {
+	int pipe; /* to the parent, or -1 in the foreground */
+};
+
+/* Make sure that descriptors 0, 1 and 2 are open, so that no other file gets
+ * such a number. Returns 0, or -1 if that fails. */
+int daemon_stdio(void);
+
+/* Fork, unless `foreground`. Returns in the child, or in the foreground, with
+ * 0; with EXIT_SYSTEM after saying why it failed. The parent does not return
+ * but exits when the child reports or dies. Call it before there are threads.
+ */
+int daemon_start(struct daemon *d, bool foreground);
+
+/* Tell the parent that all is well, and let go of the terminal and of the
+ * directory. Returns 0, or -1 if the parent is gone: then nobody wants what
+ * was started. In the foreground it does nothing. */
+int daemon_ready(struct daemon *d);
+
+/* Tell the parent to exit with `status`, unless it was told before. */
+void daemon_failed(struct daemon *d, int status);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Signals that end the driver: the mount leaves the tree at once, the driver
+ * goes on until the last open file is closed. A second signal ends it. */
+#ifndef DETACH_H
+#define DETACH_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct detach {
+	const char *mountpoint; /* absolute, without links */
+	unsigned major, minor;	/* the device of the mount */
+	pthread_t thread;
+	sigset_t signals;
+	_Atomic bool stop;
+};
+
+/* Block the signals in this thread and those it starts; they wait. */
+void detach_block(struct detach *d);
+
+/* Start the thread that takes them, once the mount is there. Returns 0 or a
+ * negative errno. */
+int detach_start(struct detach *d, const char *mountpoint);
+
+/* End the thread. */
+void detach_stop(struct detach *d);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * READDIR and READDIRPLUS. A directory has no state: the offset of an entry
+ * is its place plus one, so a listing goes on anywhere at no cost. */
+#include <errno.h>
+
+#include "attr.h"
+#include "name.h"
+#include "ops.h"
+
+/* Returns the bytes of the entry, added only if they are at most `room`. */
+static size_t add(fuse_req_t req, struct mount *m, char *buf, size_t room,
+		  const char *name, const struct node *n, uint64_t place,
+		  bool plus)
+{
+	struct fuse_entry_param e = {
+		.attr = { .st_ino = tree_ino(n),
+			  .st_mode = tree_is_dir(n->kind) ? S_IFDIR : S_IFREG },
+	};
+	off_t next = (off_t)(place + 1);
+
+	if (!plus)
+		return fuse_add_direntry(req, buf, room, name, &e.attr, next);
+	/* Number 0 lists the name and tells the kernel nothing more, which
+	 * is right for "." and "..", and for what has no attributes now. */
+	if (place >= 2 && attr_get(m, n, &e.attr) == 0) {
+		e.ino = e.attr.st_ino;
+		e.generation = 1;
+		e.attr_timeout = FOREVER;
+		e.entry_timeout = FOREVER;
+	}
+	return fuse_add_direntry_plus(req, buf, room, name, &e, next);
+}
+
+static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+		 bool plus)
+{
+	struct mount *m = fuse_req_userdata(req);
+	struct worker *w = mount_worker(m);
+	uint64_t place = (uint64_t)off;
+	struct node dir, child;
+	char name[NAME_ROOM];
+	size_t used = 0, n;
+	char *buf;
+
+	if (attr_node(m, ino, &dir) || !tree_is_dir(dir.kind)) {
+		fuse_reply_err(req, ENOTDIR);
+		return;
+	}
+	buf = w ? (char *)worker_reply(w, size) : NULL;
+	if (!buf) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	for (; attr_entry(m, &dir, place, name, &child); place++) {
+		n = add(req, m, buf + used, size - used, name, &child, place,
+			plus);
+		if (n > size - used)
+			break;
+		used += n;
+	}
+	fuse_reply_buf(req, buf, used);
+}
+
+void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+		struct fuse_file_info *fi)
+{
+	(void)fi;
+	list(req, ino, size, off, false);
+}
+
+void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+		    struct fuse_file_info *fi)
+{
+	(void)fi;
+	list(req, ino, size, off, true);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Files that are more than one record: their sizes and their bytes. */
+#ifndef FILES_H
+#define FILES_H
+
+#include "mount.h"
+
+/* A part of a file that a READ wants. It lies inside the file. */
+struct span {
+	uint64_t off;
+	size_t len;
+};
+
+/* Copy into dst, which shows the span of a file, what of it is in the piece
+ * of `len` bytes that lies at `at` of the file. */
+void span_copy(unsigned char *dst, const struct span *span, uint64_t at,
+	       const void *piece, uint64_t len);
+
+/* Read a span of the file that holds `count` records of a Dense stream, from
+ * record `first` on, as one array. Returns 0 or an error of zr_read. */
+int rows_read(struct mount *m, struct worker *w, struct stream *s,
+	      uint64_t first, uint64_t count, const struct span *span,
+	      unsigned char *dst, struct zr_error *err);
+
+/* Store the size of a .npz. Returns 0, -EIO or -ENOMEM. */
+int npz_size(struct mount *m, struct worker *w, struct stream *s,
+	     const struct node *n, uint64_t *size);
+
+/* Read a span of a .npz. Returns 0 or an error of zr_read. */
+int npz_read(struct mount *m, struct worker *w, struct stream *s,
+	     const struct node *n, const struct span *span, unsigned char *dst,
+	     struct zr_error *err);
+
+#endif

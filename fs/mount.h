@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * What a mount consists of. The userdata of the FUSE session is the mount.
+ *
+ *     struct mount ── struct stream      a container; immutable
+ *         │   └── struct cache x 2      decoded records, layouts of .npz
+ *         └── struct worker             scratch, one per serving thread
+ */
+#ifndef MOUNT_H
+#define MOUNT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "options.h"
+#include "tree.h"
+#include "zrecord.h"
+
+/* A container and what is known of its files without reading. */
+struct stream {
+	uint32_t number; /* in inode numbers */
+	struct zr_container *container;
+	const struct zr_info *info;
+	bool dense;
+	unsigned width;	    /* digits in the name of a record */
+	uint64_t all_bytes; /* size of all.npy, or 0 if there is none */
+	char *json;	    /* info.json */
+	size_t json_len;
+	size_t header_len; /* Dense: of each record's file */
+	unsigned char header[ZR_NPY_HEADER_MAX];
+};
+
+/* Ids that a gather is asked for at once. */
+#define WORKER_IDS 1024
+
+/* Used by one thread only. */
+struct worker {
+	struct worker *next; /* under mount->lock */
+	struct zr_reader *reader;
+	unsigned char *reply, *scratch;
+	size_t reply_size, scratch_size;
+	uint64_t ids[WORKER_IDS];
+};
+
+struct mount {
+	const struct options *opt;
+	struct stream stream;
+	struct cache *images;  /* files of compressed records, by inode */
+	struct cache *layouts; /* struct npz, by inode */
+	bool no_open;	       /* the kernel takes ENOSYS from open */
+	bool no_opendir;
+	_Atomic uint64_t init_unique;  /* the INIT request, while unanswered */
+	_Atomic uint32_t init_offered; /* its flags */
+	_Atomic uint64_t complaints;   /* see complain() */
+	pthread_key_t worker_key;
+	pthread_mutex_t lock;
+	struct worker *workers; /* under lock */
+};
+
+/* ---- stream.c ---- */
+
+/* Open the container at `path`. Returns 0 or a negative errno after saying
+ * why; then nothing is left to close. */
+int stream_open(struct stream *s, const char *path);
+
+void stream_close(struct stream *s);
+
+/* Return how many batches of `size` records there are. */
+uint64_t stream_batches(const struct stream *s, uint64_t size);
+
+/* Return the number of records in batch `index`, which must exist. */
+uint64_t stream_batch_count(const struct stream *s, uint64_t size,
+			    uint64_t index);
+
+/* Write the header of a file that holds `count` records of a Dense stream as
+ * one array; returns its length. `buf` has ZR_NPY_HEADER_MAX bytes. */
+size_t stream_rows_header(const struct stream *s, uint64_t count,
+			  unsigned char *buf);
+
+/* ---- worker.c ---- */
+
+/* Make the caches and the rest that the opened stream needs. Returns 0 or
+ * -ENOMEM; mount_free is right in both cases. */
+int mount_init(struct mount *m, const struct options *opt);
+
+/* Free all of the mount but the stream. No thread may be serving. */
+void mount_free(struct mount *m);
+
+/* Return the scratch of the calling thread, or NULL without memory. */
+struct worker *mount_worker(struct mount *m);
+
+/* Return at least `size` bytes, which the thread may use until it asks
+ * again; NULL without memory. */
+unsigned char *worker_reply(struct worker *w, size_t size);
+unsigned char *worker_scratch(struct worker *w, size_t size);
+
+/* Return the stream a node belongs to, or NULL. */
+struct stream *mount_stream(struct mount *m, const struct node *n);
+
+/* Tell whoever watches the foreground, not too often, why a READ failed. */
+void complain(struct mount *m, const struct zr_error *err);
+
+/* Return the positive errno that the kernel gets for an error of libzrecord:
+ * what is wrong with the data is an I/O error to a reader of files. */
+int errno_of(int rc);
+
+#endif

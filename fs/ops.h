@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * The operations that the kernel asks for. */
+#ifndef OPS_H
+#define OPS_H
+
+#include <fuse_lowlevel.h>
+
+/* The table for fuse_session_new; the userdata is a struct mount. */
+extern const struct fuse_lowlevel_ops ops_table;
+
+/* ---- dir.c, read.c ---- */
+
+void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+		struct fuse_file_info *fi);
+void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+		    struct fuse_file_info *fi);
+void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+	     struct fuse_file_info *fi);
+
+#endif

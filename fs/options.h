@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * The command line: of zrecordfs, and of mount.zrecordfs as mount(8) calls
+ * it. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define OPTIONS_BATCHES_MAX 16
+
+struct options {
+	const char *container;
+	const char *mountpoint;
+	bool foreground;
+	bool debug;
+	bool single;
+	bool fake;   /* mount(8) -f: all but the mount */
+	bool sloppy; /* mount(8) -s: unknown options are no error */
+	bool helper; /* called as mount.zrecordfs */
+	uid_t uid;
+	gid_t gid;
+	mode_t umask;
+	const char *fsname;  /* NULL: the path of the container */
+	const char *subtype; /* NULL: zrecordfs */
+	unsigned threads;    /* 0: as many as make sense */
+	uint64_t cache_bytes;
+	unsigned batch_count;
+	uint64_t batch[OPTIONS_BATCHES_MAX];
+	char *pass; /* options for libfuse, each with a comma before it */
+	char *text; /* what the strings above point into */
+};
+
+/* Parse the command line. Strings of `opt` live until options_free or as
+ * long as argv. Returns -1 to go on, else the exit status of the program:
+ * help and version were printed, or one line about what is wrong. */
+int options_parse(struct options *opt, int argc, char **argv);
+
+/* Free what options_parse allocated. */
+void options_free(struct options *opt);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * READ: which bytes of which file, and from where. */
+#include <errno.h>
+#include <string.h>
+
+#include "attr.h"
+#include "files.h"
+#include "image.h"
+#include "ops.h"
+
+/* A READ of a whole record may decode this much more than it answers, since
+ * the shape, and so the exact length, is known only afterwards. */
+#define SLACK 1024
+
+struct read_op {
+	struct mount *m;
+	struct worker *w;
+	struct stream *s;
+	struct node node;
+	uint64_t off;
+	size_t size;
+	struct zr_error err;
+	/* The answer. */
+	const void *data;
+	size_t len;
+	struct cache_block *held;
+};
+
+/* Answer with what the READ covers of a whole file in memory. */
+static int from_memory(struct read_op *op, const void *file, size_t len)
+{
+	if (op->off >= len)
+		return 0;
+	op->data = (const unsigned char *)file + op->off;
+	op->len = len - (size_t)op->off;
+	if (op->len > op->size)
+		op->len = op->size;
+	return 0;
+}
+
+static int whole_record(struct read_op *op, uint64_t room)
+{
+	unsigned char *buf = worker_reply(op->w, (size_t)room);
+	struct image image;
+	int rc;
+
+	if (!buf)
+		return -ENOMEM;
+	rc = image_load(op->w, op->s, op->node.index, buf, &image, &op->err);
+	return rc ? rc : from_memory(op, image.data, image.len);
+}
+
+static int record_header(struct read_op *op, unsigned char *buf, size_t *len,
+			 uint64_t *bytes)
+{
+	struct zr_shape shape;
+	int rc;
+
+	rc = zr_record_shape(op->w->reader, op->node.index, &shape, bytes,
+			     &op->err);
+	if (rc)
+		return rc;
+	return zr_npy_header(buf, ZR_NPY_HEADER_MAX, len, &op->s->info->dtype,
+			     &shape);
+}
+
+/* Only the bytes that are asked for are read. */
+static int part_of_raw(struct read_op *op)
+{
+	unsigned char header[ZR_NPY_HEADER_MAX];
+	unsigned char *buf = worker_reply(op->w, op->size);
+	struct span span = { op->off, op->size };
+	uint64_t bytes, from = 0;
+	size_t head, skip = 0;
+	int rc;
+
+	if (!buf)
+		return -ENOMEM;
+	rc = record_header(op, header, &head, &bytes);
+	if (rc || op->off >= head + bytes)
+		return rc;
+	if (span.len > head + bytes - span.off)
+		span.len = (size_t)(head + bytes - span.off);
+	span_copy(buf, &span, 0, header, head);
+	if (span.off < head)
+		skip = head - (size_t)span.off;
+	else
+		from = span.off - head;
+	if (skip < span.len)
+		rc = zr_read_part(op->w->reader, op->node.index, from,
+				  buf + skip, span.len - skip, &op->err);
+	op->data = buf;
+	op->len = span.len;
+	return rc;
+}
+
+static int read_record(struct read_op *op)
+{
+	uint64_t room = image_room(op->s, op->node.index);
+	int rc;
+
+	if (op->off == 0 &&
+	    room - ZR_NPY_HEADER_MAX <= (uint64_t)op->size + SLACK)
+		return whole_record(op, room);
+	if (op->s->info->codec == ZR_RAW)
+		return part_of_raw(op);
+	rc = image_hold(op->m, op->w, op->s, &op->node, &op->held, &op->err);
+	return rc ? rc : from_memory(op, op->held->data, op->held->len);
+}
+
+static int read_rows(struct read_op *op, uint64_t first, uint64_t count,
+		     const struct span *span, unsigned char *buf)
+{
+	return rows_read(op->m, op->w, op->s, first, count, span, buf,
+			 &op->err);
+}
+
+/* A file that is made of several records: fill the part of it that exists. */
+static int read_composed(struct read_op *op)
+{
+	struct span span = { op->off, op->size };
+	const struct node *n = &op->node;
+	unsigned char *buf;
+	struct stat st;
+	int rc = attr_get(op->m, n, &st);
+
+	if (rc || op->off >= (uint64_t)st.st_size)
+		return rc;
+	if (span.len > (uint64_t)st.st_size - span.off)
+		span.len = (size_t)((uint64_t)st.st_size - span.off);
+	buf = worker_reply(op->w, span.len);
+	if (!buf)
+		return -ENOMEM;
+	if (n->kind == NODE_ALL)
+		rc = read_rows(op, 0, op->s->info->records, &span, buf);
+	else if (op->s->dense)
+		rc = read_rows(op, n->index * n->size,
+			       stream_batch_count(op->s, n->size, n->index),
+			       &span, buf);
+	else
+		rc = npz_read(op->m, op->w, op->s, n, &span, buf, &op->err);
+	op->data = buf;
+	op->len = span.len;
+	return rc;
+}
+
+static int dispatch(struct read_op *op)
+{
+	switch (op->node.kind) {
+	case NODE_INFO:
+		return from_memory(op, op->s->json, op->s->json_len);
+	case NODE_RECORD:
+		return read_record(op);
+	case NODE_ALL:
+	case NODE_BATCH:
+		return read_composed(op);
+	case NODE_STREAM:
+	case NODE_RECORDS:
+	case NODE_BATCHES:
+	case NODE_SIZE:
+		break;
+	}
+	return -EISDIR;
+}
+
+void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+	     struct fuse_file_info *fi)
+{
+	struct mount *m = fuse_req_userdata(req);
+	struct read_op op = {
+		.m = m, .w = mount_worker(m), .off = (uint64_t)off, .size = size
+	};
+	int rc = op.w ? attr_node(m, ino, &op.node) : -ENOMEM;
+
+	(void)fi;
+	if (!rc) {
+		op.s = mount_stream(m, &op.node);
+		rc = dispatch(&op);
+	}
+	if (rc) {
+		complain(m, &op.err);
+		fuse_reply_err(req, errno_of(rc));
+	} else {
+		fuse_reply_buf(req, op.data, op.len);
+	}
+	cache_put(m->images, op.held);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * One FUSE session: mount, first request, loop, unmount. */
+#include "session.h"
+
+#include <errno.h>
+#include <linux/fuse.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "detach.h"
+#include "ops.h"
+#include "say.h"
+
+#define THREADS_DEFAULT_MAX 16
+
+/* libfuse before 3.17 forgets FUSE_PARALLEL_DIROPS in its answer to INIT,
+ * without which the kernel sends lookups in one directory one by one. The two
+ * functions below put the bit in on its way out, if the kernel offered it. */
+
+static ssize_t io_read(int fd, void *buf, size_t len, void *data)
+{
+	ssize_t n = read(fd, buf, len);
+	struct fuse_in_header in;
+	struct fuse_init_in init;
+	struct mount *m = data;
+
+	/* Older kernels send a shorter INIT: up to its flags will do. */
+	if (n < (ssize_t)(sizeof(in) + offsetof(struct fuse_init_in, flags) +
+			  sizeof(init.flags)))
+		return n;
+	memcpy(&in, buf, sizeof(in));
+	if (in.opcode == FUSE_INIT) {
+		memcpy(&init.flags,
+		       (char *)buf + sizeof(in) +
+			       offsetof(struct fuse_init_in, flags),
+		       sizeof(init.flags));
+		m->init_offered = init.flags;
+		m->init_unique = in.unique;
+	}
+	return n;
+}
+
+static ssize_t io_writev(int fd, struct iovec *iov, int count, void *data)
+{
+	struct fuse_out_header *header = iov[0].iov_base;
+	struct mount *m = data;
+
+	if (m->init_unique && count == 2 && !header->error &&
+	    header->unique == m->init_unique &&
+	    iov[1].iov_len >=
+		    offsetof(struct fuse_init_out, flags) + sizeof(uint32_t)) {
+		struct fuse_init_out *out = iov[1].iov_base;
+
+		out->flags |= m->init_offered & FUSE_PARALLEL_DIROPS;
+		m->init_unique = 0;
+	}
+	return writev(fd, iov, count);
+}
+
+static const struct fuse_custom_io io = {
+	.read = io_read,
+	.writev = io_writev,
+};
+
+/* Append "NAME=VALUE" to an option list; the comma and the backslash in a
+ * value are escaped. */
+static char *put_option(char *to, const char *name, const char *value)
+{
+	*to++ = ',';
+	to = stpcpy(to, name);
+	*to++ = '=';
+	for (; *value; value++) {
+		if (*value == ',' || *value == '\\')
+			*to++ = '\\';
+		*to++ = *value;
+	}
+	*to = '\0';
+	return to;
+}
+
+static char *mount_options(const struct options *opt, const char *source)
+{
+	static const char fixed[] = "ro,nosuid,nodev,default_permissions";
+	const char *name = opt->fsname ? opt->fsname : source;
+	const char *type = opt->subtype ? opt->subtype : "zrecordfs";
+	const char *pass = opt->pass ? opt->pass : "";
+	char *list = malloc(sizeof(fixed) + 2 * strlen(name) +
+			    2 * strlen(type) + strlen(pass) + 32);
+	char *p;
+
+	if (!list)
+		return NULL;
+	p = stpcpy(list, fixed);
+	p = put_option(p, "fsname", name);
+	p = put_option(p, "subtype", type);
+	strcpy(p, pass);
+	return list;
+}
+
+static struct fuse_session *new_session(struct mount *m, const char *source)
+{
+	char program[] = "zrecordfs", o[] = "-o", d[] = "-d";
+	char *options = mount_options(m->opt, source);
+	char *argv[] = { program, o, options, m->opt->debug ? d : NULL, NULL };
+	struct fuse_args args = FUSE_ARGS_INIT(m->opt->debug ? 4 : 3, argv);
+	struct fuse_session *se = NULL;
+
+	if (options)
+		se = fuse_session_new(&args, &ops_table, sizeof(ops_table), m);
+	free(options);
+	fuse_opt_free_args(&args);
+	return se;
+}
+
+static unsigned thread_count(const struct options *opt)
+{
+	cpu_set_t cpus;
+	unsigned n = 2;
+
+	if (opt->threads)
+		return opt->threads;
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
+		n = (unsigned)CPU_COUNT(&cpus);
+	if (n > THREADS_DEFAULT_MAX)
+		n = THREADS_DEFAULT_MAX;
+	return n < 2 ? 2 : n;
+}
+
+static int serve(struct mount *m, struct fuse_session *se)
+{
+	struct fuse_loop_config *config;
+	int rc;
+
+	if (m->opt->single || m->opt->threads == 1)
+		return fuse_session_loop(se);
+	config = fuse_loop_cfg_create();
+	if (!config)
+		return -ENOMEM;
+	fuse_loop_cfg_set_max_threads(config, thread_count(m->opt));
+	rc = fuse_session_loop_mt(se, config);
+	fuse_loop_cfg_destroy(config);
+	return rc;
+}
+
+/* The first request is INIT: after its answer the mount works. It is taken
+ * here so that we know, and before there are threads. */
+static int first_request(struct fuse_session *se)
+{
+	struct fuse_buf buf = { .mem = NULL };
+	int n;
+
+	do {
+		n = fuse_session_receive_buf(se, &buf);
+	} while (n == -EINTR);
+	if (n > 0)
+		fuse_session_process_buf(se, &buf);
+	free(buf.mem);
+	if (n <= 0 || fuse_session_exited(se))
+		return EXIT_MOUNT;
+	return EXIT_DONE;
+}
+
+static int run_mounted(struct mount *m, struct daemon *d,
+		       struct fuse_session *se, const char *mountpoint,
+		       struct detach *detach)
+{
+	int status, rc = fuse_session_custom_io(se, &io, fuse_session_fd(se));
+
+	if (!rc)
+		rc = detach_start(detach, mountpoint);
+	if (rc) {
+		say("%s: %s", mountpoint, strerror(-rc));
+		return EXIT_SYSTEM;
+	}
+	status = first_request(se);
+	if (status)
+		say("%s: the kernel did not answer the mount", mountpoint);
+	else if (daemon_ready(d))
+		status = EXIT_SYSTEM;
+	if (!status) {
+		rc = serve(m, se);
+		if (rc) {
+			say("%s: serving failed: %s", mountpoint,
+			    rc < 0 ? strerror(-rc) : "ended by a signal");
+			status = EXIT_SYSTEM;
+		}
+	}
+	detach_stop(detach);
+	return status;
+}
+
+int session_run(struct mount *m, struct daemon *d, const char *source,
+		const char *mountpoint)
+{
+	struct fuse_session *se = new_session(m, source);
+	struct detach detach;
+	int status;
+
+	if (!se) {
+		say("libfuse refused the options");
+		return EXIT_USAGE;
+	}
+	detach_block(&detach);
+	if (fuse_session_mount(se, mountpoint)) {
+		say("%s: cannot mount here", mountpoint);
+		fuse_session_destroy(se);
+		return EXIT_MOUNT;
+	}
+	status = run_mounted(m, d, se, mountpoint, &detach);
+	fuse_session_unmount(se);
+	fuse_session_destroy(se);
+	return status;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * What serving threads use: caches they share, scratch each has alone. */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "cache.h"
+#include "mount.h"
+#include "say.h"
+
+/* Buffers grow in steps, so that a READ a little longer than the last does
+ * not allocate again. */
+#define BUFFER_STEP ((size_t)64 << 10)
+#define LAYOUT_BYTES ((uint64_t)8 << 20)
+
+int mount_init(struct mount *m, const struct options *opt)
+{
+	if (pthread_key_create(&m->worker_key, NULL))
+		return -ENOMEM;
+	m->opt = opt;
+	pthread_mutex_init(&m->lock, NULL);
+	m->images = cache_new(opt->cache_bytes);
+	m->layouts = cache_new(LAYOUT_BYTES);
+	return m->images && m->layouts ? 0 : -ENOMEM;
+}
+
+static void worker_free(struct worker *w)
+{
+	zr_reader_free(w->reader);
+	free(w->reply);
+	free(w->scratch);
+	free(w);
+}
+
+void mount_free(struct mount *m)
+{
+	if (!m->opt)
+		return;
+	for (struct worker *w = m->workers, *next; w; w = next) {
+		next = w->next;
+		worker_free(w);
+	}
+	m->workers = NULL;
+	cache_free(m->images);
+	cache_free(m->layouts);
+	pthread_key_delete(m->worker_key);
+	pthread_mutex_destroy(&m->lock);
+}
+
+struct worker *mount_worker(struct mount *m)
+{
+	struct worker *w = pthread_getspecific(m->worker_key);
+
+	if (w)
+		return w;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	if (zr_reader_new(&w->reader, m->stream.container, NULL) ||
+	    pthread_setspecific(m->worker_key, w)) {
+		worker_free(w);
+		return NULL;
+	}
+	pthread_mutex_lock(&m->lock);
+	w->next = m->workers;
+	m->workers = w;
+	pthread_mutex_unlock(&m->lock);
+	return w;
+}
+
+static unsigned char *room(unsigned char **p, size_t *have, size_t size)
+{
+	if (size > *have) {
+		free(*p);
+		*have = 0;
+		size = (size + BUFFER_STEP - 1) / BUFFER_STEP * BUFFER_STEP;
+		*p = malloc(size);
+		if (*p)
+			*have = size;
+	}
+	return *p;
+}
+
+unsigned char *worker_reply(struct worker *w, size_t size)
+{
+	return room(&w->reply, &w->reply_size, size);
+}
+
+unsigned char *worker_scratch(struct worker *w, size_t size)
+{
+	return room(&w->scratch, &w->scratch_size, size);
+}
+
+struct stream *mount_stream(struct mount *m, const struct node *n)
+{
+	return n->stream == 0 ? &m->stream : NULL;
+}
+
+void complain(struct mount *m, const struct zr_error *err)
+{
+	struct timespec now;
+	uint64_t second, last = m->complaints;
+
+	if (!m->opt->foreground || !err->message[0])
+		return;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	/* A bad disk must not fill the log: one line a second. */
+	second = (uint64_t)now.tv_sec + 1;
+	if (last != second &&
+	    atomic_compare_exchange_strong(&m->complaints, &last, second))
+		say("%s", err->message);
+}
+
+int errno_of(int rc)
+{
+	switch (-rc) {
+	case 0:
+	case ENOENT:
+	case ENOTDIR:
+	case EISDIR:
+	case ENAMETOOLONG:
+	case ENOMEM:
+	case EROFS:
+		return -rc;
+	default:
+		return EIO;
+	}
+}

@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# How a mount ends: by unmounting, by signals, by death; with and without
+# readers.
+. "$(dirname "$0")/lib.sh"
+C=$GOLDEN/dense_big_record_zstd
+
+start() { # OPTION...: mounts in the background, sets PID
+	"$ZRECORDFS" "$@" "$C" "$M" || fail "mount"
+	PID=$(drivers "$M")
+	[ -n "$PID" ] || fail "no driver"
+}
+
+sum() { md5sum | cut -c1-32; }
+
+start
+want=$(cat "$M/records/000000.npy" "$M/records/000002.npy" | sum)
+unmounted "$M"
+
+# Each signal, with one thread and with many, before and after use.
+for options in "" -s; do
+	for signal in TERM INT HUP; do
+		for use in true "cat $M/records/000001.npy"; do
+			start $options
+			$use >/dev/null || fail "$use"
+			kill -$signal "$PID"
+			wait_until not mounted "$M" || fail "$signal: mounted"
+			wait_until no_driver "$M" || fail "$signal: stays"
+		done
+	done
+done
+
+# In the foreground the exit status is 0.
+"$ZRECORDFS" -f "$C" "$M" &
+PID=$!
+wait_until mounted "$M"
+kill -INT $PID
+wait $PID || fail "foreground: status $?"
+
+# A file that is open when the signal comes can be read to its end.
+for options in "" -s; do
+	start $options
+	exec 8<"$M/records/000000.npy" 9<"$M/records/000002.npy"
+	head -c 100 <&8 >"$WORK/part"
+	kill -TERM "$PID"
+	wait_until not mounted "$M" || fail "open file: mounted"
+	cat <&8 >>"$WORK/part" || fail "open file: read"
+	cat <&9 >>"$WORK/part" || fail "open file: read of the second"
+	[ "$(sum <"$WORK/part")" = "$want" ] || fail "open file: bytes"
+	[ -n "$(drivers "$M")" ] || fail "ended before the file was closed"
+	exec 8<&- 9<&-
+	wait_until no_driver "$M" || fail "stays after the last close"
+done
+
+# A second signal does not wait.
+start
+exec 8<"$M/records/000000.npy"
+kill -TERM "$PID"
+wait_until not mounted "$M" || fail "second signal: mounted"
+kill -TERM "$PID"
+wait_until no_driver "$M" || fail "second signal: stays"
+exec 8<&-
+
+# Unmounting: refused while a file is open, lazily at once.
+start
+exec 8<"$M/records/000000.npy"
+fusermount3 -u "$M" 2>/dev/null && fail "unmounted while open"
+fusermount3 -uz "$M" || fail "lazy"
+# The mount is no longer ours to unmount: another may be in its place.
+"$ZRECORDFS" -o fsname=other "$GOLDEN/dense_f4_raw" "$M" 8<&- ||
+	fail "second"
+kill -TERM "$PID"
+sleep 0.3
+grep -q "^other $M " /proc/mounts || fail "took down another's mount"
+exec 8<&-
+wait_until not kill -0 "$PID" 2>/dev/null || fail "lazy: stays"
+unmounted "$M"
+
+# SIGPIPE and reports to nobody do no harm.
+start
+kill -PIPE "$PID"
+cat "$M/info.json" >/dev/null || fail "SIGPIPE"
+unmounted "$M"
+
+# A reader that is killed amid a READ leaves nothing behind.
+start
+for _ in 1 2 3 4 5; do
+	cat "$M"/records/* "$M"/all.npy >/dev/null &
+	reader=$!
+	sleep 0.01
+	kill -KILL $reader
+	wait $reader 2>/dev/null
+done
+[ "$(cat "$M/records/000000.npy" "$M/records/000002.npy" | sum)" = "$want" ] ||
+	fail "after killed readers"
+unmounted "$M"
+
+# A driver that was killed leaves a dead mount; we say so and how to go on.
+start
+kill -KILL "$PID"
+wait_until no_driver "$M"
+"$ZRECORDFS" "$C" "$M" 2>"$WORK/err"
+[ $? -eq 32 ] || fail "dead mount: status"
+grep -q "fusermount3 -u" "$WORK/err" || fail "dead mount: $(cat "$WORK/err")"
+fusermount3 -u "$M" || fail "cannot clear the dead mount"
+start
+unmounted "$M"
+
+# Many at a time, and one on the other's place.
+for i in 1 2 3 4 5 6 7 8; do
+	mkdir "$WORK/m$i"
+	"$ZRECORDFS" "$C" "$WORK/m$i" &
+done
+wait
+for i in 1 2 3 4 5 6 7 8; do
+	[ -s "$WORK/m$i/records/000000.npy" ] || fail "mount $i"
+	unmounted "$WORK/m$i"
+done

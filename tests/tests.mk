@@ -1,0 +1,157 @@
+# Tests and what else is not the product. tests/run runs the tests; the rules
+# here build them and what they need.
+
+nproc := $(shell nproc 2>/dev/null || echo 2)
+# Fresh, so that what was just installed is found.
+remake = +@$(MAKE) --no-print-directory \
+	$(if $(filter -j%,$(MAKEFLAGS)),,-j$(nproc))
+run_tests = CC='$(CC)' tests/run $(if $(filter 1,$(V)),-v) --build $(B) \
+	--asan $(B)/asan
+asan_make = $(remake) MODE=asan CFLAGS='$(opt.asan)' B=$(B)/asan
+
+# ---- Packages -----------------------------------------------------------
+
+# Say what to do before the compiler fails to find the first header.
+$(call obj,$(engine_c) $(cli_c) $(fs_c) $(loader_c)): | $(B)/.packages
+$(B)/.packages:
+	@have() { $(PKG_CONFIG) --exists "$$@"; }; \
+	{ command -v $(firstword $(CC)) && have libzstd zlib libxxhash fuse3 && \
+	  { have msgpack-c || have msgpack; }; } >/dev/null 2>&1 || { \
+	  echo "Packages to build with are missing: run 'make deps'." >&2; \
+	  exit 1; }
+	@mkdir -p $(@D) && touch $@
+
+.PHONY: deps
+deps:
+	@packaging/deps
+
+# ---- Programs of tests --------------------------------------------------
+
+# Criterion's macros trip the warnings about conversions; gcc's guesses about
+# lengths of paths are no help in tests.
+test_cflags = -std=c11 -D_GNU_SOURCE -MMD -MP -MF $@.d -MT $@ -pthread \
+	-Iengine -Ifs -Iloader -DTEST_DATA='"$(CURDIR)/tests/data"' \
+	$(filter-out -Wconversion -Wsign-conversion -Wnull-dereference \
+	-Wpedantic,$(WARN)) -Wno-restrict -Wno-format-truncation \
+	$(fs_cflags) $(call pc,--cflags criterion) $(CPPFLAGS) $(CFLAGS)
+# Internals are reached too: a test links the archives, the driver's files
+# without its main().
+fs_archive := $(if $(fs_c),$(B)/tests/fs.a)
+archives := $(fs_archive) $(if $(loader_c),$(B)/libzloader.a) $(B)/libzrecord.a
+test_libs = $(engine_libs) $(fs_libs) -lm
+
+$(B)/tests/fs.a: $(call obj,$(filter-out fs/main.c,$(fs_c)))
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# link_test,SOURCE,LIBRARIES: `wrap.NAME` lists functions that the test NAME
+# puts its own __wrap_ in place of.
+link_test = $(Q)$(CC) $(test_cflags) $(ZLDFLAGS) $(LDFLAGS) \
+	$(addprefix -Wl$(comma)--wrap=,$(wrap.$(notdir $@))) \
+	-o $@ $(1) $(archives) $(test_libs) $(2)
+comma := ,
+
+$(B)/tests/%: tests/unit/%.c $(archives)
+	@mkdir -p $(@D)
+	$(call say,TEST,$<)
+	$(call link_test,$<,$(call pc,--libs criterion))
+
+$(B)/tests/%: tests/interop/%.c $(archives)
+	@mkdir -p $(@D)
+	$(call say,TEST,$<)
+	$(call link_test,$<)
+
+$(B)/selftest/%: tests/selftest/%.c | $(B)/.packages
+	@mkdir -p $(@D)
+	$(call say,TEST,$<)
+	$(Q)$(CC) -std=c11 $(CFLAGS) $(SAN) -o $@ $< $(call pc,--cflags --libs criterion)
+
+$(B)/stress/%: tests/stress/%.c $(archives)
+	@mkdir -p $(@D)
+	$(call say,TEST,$<)
+	$(call link_test,$<)
+
+program = $(patsubst tests/$(1)/%.c,$(B)/$(2)/%,$(wildcard tests/$(1)/*.c))
+unit_tests := $(filter $(B)/tests/test_%,$(call program,unit,tests))
+test_tools := $(call program,interop,tests)
+stress_tests := $(call program,stress,stress)
+.PHONY: unit-tests selftests stress-tests
+unit-tests: $(unit_tests)
+selftests: $(call program,selftest,selftest)
+stress-tests: $(stress_tests)
+-include $(addsuffix .d,$(unit_tests) $(test_tools) $(stress_tests))
+
+# ---- Checks -------------------------------------------------------------
+
+groups := selftest headers symbols includes unit asan cli mount interop
+.PHONY: check check-groups check-long check-unit check-asan check-cli \
+	check-mount check-interop check-headers check-symbols check-stress
+check: deps
+	$(remake) check-groups
+check-groups: all $(unit_tests) $(test_tools)
+	$(asan_make) unit-tests selftests
+	@$(run_tests) $(groups)
+
+# Also the programs under the sanitizers, and the stress tests with MODE=tsan.
+check-long: check
+	$(asan_make) all
+	@tests/run --build $(B)/asan cli mount
+	$(if $(stress_tests),$(remake) check-stress)
+
+check-unit: $(unit_tests)
+	@$(run_tests) unit
+check-asan:
+	$(asan_make) unit-tests selftests
+	@$(run_tests) selftest asan
+check-cli: all
+	@$(run_tests) cli
+check-mount: all
+	@$(run_tests) mount
+check-interop: all $(test_tools)
+	@$(run_tests) interop
+check-headers:
+	@$(run_tests) headers includes
+check-symbols: all
+	@$(run_tests) symbols
+check-stress:
+	$(remake) MODE=tsan CFLAGS='$(opt.tsan)' B=$(B)/tsan stress-tests
+	@tests/run --build $(B)/tsan stress
+
+# ---- Else ---------------------------------------------------------------
+
+.PHONY: demo lint clean help
+demo: deps
+	$(remake) all
+	@packaging/demo $(B)
+
+# What is not installed is not asked.
+lint:
+	@if command -v clang-format >/dev/null; then \
+	  clang-format --dry-run -Werror $(wildcard $(foreach d,engine engine/cli \
+	  fs loader tests/unit tests/interop tests/stress,$(d)/*.[ch])); \
+	else echo 'lint: no clang-format here'; fi
+	@if command -v shellcheck >/dev/null; then \
+	  shellcheck -x packaging/deps packaging/demo .ci/run \
+	  $(wildcard tests/*/*.sh); \
+	else echo 'lint: no shellcheck here'; fi
+	@if command -v clang-tidy >/dev/null; then \
+	  clang-tidy --quiet $(engine_c) $(cli_c) $(fs_c) $(loader_c) -- \
+	  $(filter-out -MMD -MP,$(ZCFLAGS)) $(fs_cflags) $(engine_cflags); \
+	else echo 'lint: no clang-tidy here'; fi
+	@if command -v mandoc >/dev/null; then \
+	  mandoc -T lint -W warning $(wildcard docs/man/*.[1-9]); \
+	else echo 'lint: no mandoc here'; fi
+
+clean:
+	rm -rf $(B)
+
+help:
+	@echo 'make              build the products into $(B)'
+	@echo 'make deps         install the packages that building and testing need'
+	@echo 'make demo         see it work: two containers, mounted and read'
+	@echo 'make check        build and run all tests (deps first)'
+	@echo 'make check-X      only: unit asan cli mount interop headers symbols stress'
+	@echo 'make check-long   check, then the programs under sanitizers'
+	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); uninstall undoes it'
+	@echo 'make lint clean   style of the sources; remove $(B)'
+	@echo 'Options: MODE=release|debug|asan|tsan V=1 CC=$(CC) CFLAGS=...'
