@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "output.h"
+
 #define FIRST 12 /* bytes that tell how long the header is */
 #define CALL_MAX ((size_t)1 << 30)
 
@@ -22,6 +24,9 @@ static int read_bytes(struct input *in, void *buf, size_t len)
 	while (len) {
 		ssize_t n = read(in->fd, p, len < CALL_MAX ? len : CALL_MAX);
 
+		/* A pipe may not send more for a long time. */
+		if (n < 0 && errno == EINTR && output_stopped())
+			return CLI_FAILED;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# info, ls, cat and verify of containers, good and damaged.
+. "$(dirname "$0")/lib.sh"
+C=$GOLDEN/dense_scalar_i8_raw
+R=$GOLDEN/ragged_tokens_i4_zstd
+
+works "$ZRECORD" info "$C"
+grep -q '^records *300$' out || fail "info: $(cat out)"
+works "$ZRECORD" info --json "$C"
+"$PYTHON" -c '
+import json
+i = json.load(open("out"))
+assert i["kind"] == "dense" and i["dtype"] == "<i8", i
+assert i["item_shape"] == [] and i["codec"] == "raw", i
+assert i["records"] == 300 and i["logical_bytes"] == 2400, i
+assert i["stored_bytes"] == 2400 and i["dict_bytes"] == 0, i
+assert i["published"] is True and i["checksums"] is False, i
+' || fail "info --json"
+works "$ZRECORD" info --json "$R"
+"$PYTHON" -c 'import json; assert json.load(open("out"))["kind"] == "ragged"' ||
+	fail "info --json of a Ragged one"
+
+works "$ZRECORD" ls "$C" 10:12,3
+same $'10\n11\n3'
+works "$ZRECORD" ls "$C"
+[ "$(wc -l <out)" -eq 300 ] || fail "ls lists all"
+works "$ZRECORD" ls "$C" 5:5
+same ""
+works "$ZRECORD" ls -l "$C" 7
+grep -qE '^ *7 +8  \(\)$' out || fail "ls -l: $(cat out)"
+refuses 1 "record 300: there are 300" "$ZRECORD" cat "$C" 300
+grep -q "$C" err || fail "the message does not name the container"
+
+works "$ZRECORD" cat --as raw "$C" 0:2
+[ "$(wc -c <out)" -eq 16 ] || fail "cat --as raw"
+cmp -s out <(head -c 16 "$C/data.zr") || fail "cat --as raw: bytes"
+works "$ZRECORD" cat --as json "$C" 0,1
+[ "$(wc -l <out)" -eq 2 ] || fail "cat --as json: a line each"
+works "$ZRECORD" cat "$GOLDEN/dense_f4_raw" 0,1
+# 3 * 4 lines with 2 empty ones between, twice, and one between records.
+[ "$(wc -l <out)" -eq 29 ] || fail "cat: $(wc -l <out) lines"
+
+works "$ZRECORD" verify -j 2 "$C" "$R"
+[ "$(grep -c ' 0 damaged$' out)" -eq 2 ] || fail "verify: $(cat out)"
+refuses 1 "record 4: " "$ZRECORD" verify "$BAD/zstd_flip"
+grep -q ', 1 damaged$' out || fail "verify: $(cat out)"
+refuses 1 "record 4: " "$ZRECORD" verify --json "$C" "$BAD/zstd_flip"
+"$PYTHON" -c '
+import json
+a, b = map(json.loads, open("out"))
+assert a["ok"] and a["records"] == 300 and a["damaged"] == [], a
+assert not b["ok"] and b["damaged"] == [4], b
+' || fail "verify --json"
+refuses 1 "recover" "$ZRECORD" verify "$BAD/unpublished"
+works "$ZRECORD" info "$BAD/unpublished"
+grep -q 'did not finish' out || fail "info of an unpublished one"
+refuses 1 "record 4" "$ZRECORD" cat "$BAD/zstd_flip" 4
+works "$ZRECORD" cat "$BAD/zstd_flip" 3,5
+"$ZRECORD" ls -l "$BAD/ragged_rank_65" >out 2>err
+[ $? -eq 1 ] && grep -qE '^ *1  damaged$' out && grep -q 'record 1' err ||
+	fail "ls -l of a damaged record"
+grep -qE '^ *2 ' out || fail "ls -l stops at a damaged record"
+refuses 1 "No such file" "$ZRECORD" info "$WORK/none"
+refuses 1 "Not a directory" "$ZRECORD" info "$C/meta.zr"
+refuses 1 "not a container" "$ZRECORD" info "$WORK"
+"$ZRECORD" cat "$C" : 2>err >/dev/full
+[ $? -eq 1 ] && grep -q 'No space' err || fail "a full disk: $(cat err)"
+only

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Help, wrong usage and its exit status.
+. "$(dirname "$0")/lib.sh"
+C=$GOLDEN/dense_f4_raw
+
+works "$ZRECORD" --version
+grep -qE '^zrecord [0-9]+\.[0-9]+\.[0-9]+$' out || fail "--version"
+works "$ZRECORD" help
+for cmd in create info ls cat export verify recode train mount umount; do
+	grep -q "zrecord $cmd " out || fail "help does not name $cmd"
+done
+for cmd in create info ls cat export verify recode train mount umount; do
+	works "$ZRECORD" $cmd --help
+	grep -q "^usage: zrecord $cmd" out || fail "$cmd --help"
+	works "$ZRECORD" help $cmd
+	grep -q "^usage: zrecord $cmd" out || fail "help $cmd"
+	"$ZRECORD" $cmd >out 2>err </dev/null
+	[ $? -eq 2 ] || fail "$cmd without arguments: not status 2"
+	refuses 2 "help $cmd\|directory" "$ZRECORD" $cmd
+done
+"$ZRECORD" >out 2>err
+[ $? -eq 2 ] && [ -s err ] && [ ! -s out ] || fail "no arguments"
+refuses 2 "did you mean 'verify'" "$ZRECORD" verfy "$C"
+refuses 2 "unknown command" "$ZRECORD" quux "$C"
+refuses 2 "unknown option '--jsn'" "$ZRECORD" info --jsn "$C"
+refuses 2 "needs a value" "$ZRECORD" cat "$C" 0 --as
+refuses 2 "one container" "$ZRECORD" info "$C" "$C"
+refuses 2 "not 'xml'" "$ZRECORD" cat --as xml "$C" 0
+refuses 2 "not 'x'" "$ZRECORD" verify -j x "$C"
+refuses 2 "not '0'" "$ZRECORD" verify -j 0 "$C"
+refuses 2 "not 'lz4'" "$ZRECORD" create --codec lz4 d a.npy
+refuses 2 "bad level" "$ZRECORD" create --codec zstd --level 1x d a.npy
+refuses 2 "exclude" "$ZRECORD" create --dict d --tier fast d a.npy
+refuses 2 "zstd_dict" "$ZRECORD" create --codec zstd --tier fast d a.npy
+refuses 2 "--level needs" "$ZRECORD" create --codec raw --level 3 d a.npy
+refuses 2 "neither an id nor a slice" "$ZRECORD" cat "$C" 1-2
+refuses 2 "negative" "$ZRECORD" cat "$C" -- -1
+# Options may follow the arguments.
+works "$ZRECORD" info "$C" --json
+only
