@@ -79,6 +79,15 @@ static int lock_shared(int fd, const char *path, struct zr_error *err)
 	return 0;
 }
 
+/* The header of a build that was not finished says 0 records; its table has
+ * those that were written (F8). */
+static bool never_published(const struct zr_container *c, uint64_t meta_size,
+			    uint64_t data_size)
+{
+	return !c->meta.length && !c->meta.tail_offset &&
+	       (meta_size > ZR_META_TABLE || data_size);
+}
+
 static int open_meta(struct zr_container *c, int dir, struct stat *st,
 		     struct zr_error *err)
 {
@@ -117,6 +126,11 @@ static int open_meta(struct zr_container *c, int dir, struct stat *st,
 			(unsigned long long)c->meta.length,
 			(unsigned long long)((size - ZR_META_TABLE) /
 					     ZR_ENTRY_BYTES));
+	return 0;
+}
+
+static int open_table(struct zr_container *c, struct zr_error *err)
+{
 	return read_new(c->meta_fd, ZR_META_TABLE,
 			c->meta.length * ZR_ENTRY_BYTES, c->path, "the table",
 			&c->table, err);
@@ -222,14 +236,22 @@ static int open_parts(struct zr_container *c,
 	close(dir);
 	if (rc)
 		return rc;
-	describe(c, &st);
-	/* A writer puts the length into the header last (F8). */
-	c->info.published = c->meta.length || c->meta.tail_offset ||
-			    (st.st_size == ZR_META_TABLE && !data_size);
-	if (!c->info.published && !(opt->flags & ZR_OPEN_UNPUBLISHED))
+	c->info.published = !never_published(c, (uint64_t)st.st_size,
+					     data_size);
+	if (!c->info.published && (opt->flags & ZR_OPEN_RECOVER)) {
+		c->meta.length = ((uint64_t)st.st_size - ZR_META_TABLE) /
+				 ZR_ENTRY_BYTES;
+		c->meta.tail_offset = data_size;
+	} else if (!c->info.published &&
+		   !(opt->flags & ZR_OPEN_UNPUBLISHED)) {
 		return zr_fail(err, -ENODATA, c->path,
 			       "never published: its writer did not finish; "
 			       "see `zrecord recover`");
+	}
+	describe(c, &st);
+	rc = open_table(c, err);
+	if (rc)
+		return rc;
 	return place_data(c, opt->placement, err);
 }
 
@@ -243,7 +265,7 @@ int zr_open(struct zr_container **out, const char *path,
 	*out = NULL;
 	if (!opt)
 		opt = &none;
-	if (!path || (opt->flags & ~ZR_OPEN_UNPUBLISHED) ||
+	if (!path || (opt->flags & ~(ZR_OPEN_UNPUBLISHED | ZR_OPEN_RECOVER)) ||
 	    (unsigned)opt->placement > ZR_PLACE_READ)
 		return zr_fail(err, -EINVAL, NULL,
 			       "unknown open flag or placement");

@@ -41,8 +41,8 @@
  * to the process that made it: in a child each call returns -EINVAL, and
  * zr_discard frees memory only.
  *
- * Errors. A function returns 0 or one of the negative numbers below, and
- * never sets or reads errno for the caller. If it takes a `struct zr_error *`
+ * Errors. A function returns 0 or one of the negative numbers below; errno
+ * means nothing after a call. If it takes a `struct zr_error *`
  * that is not NULL, the details are stored there; the struct is the caller's,
  * and is left alone on success. Nothing is printed. One signal handler may be
  * installed, by zr_open with a mapped placement; see there. On failure an out
@@ -128,7 +128,7 @@ struct zr_dtype {
 	char str[24];      /* canonical text, e.g. "<f4", "|S5", "<M8[ns]" */
 	char kind;         /* b i u f c m M S U V as in NumPy */
 	char order;        /* '<' little, '>' big, '|' not applicable */
-	uint32_t itemsize; /* bytes, 1..2^31 */
+	uint32_t itemsize; /* bytes, 1..2^31 - 1 */
 };
 
 /* A shape: dims[0..rank) in C order, outermost first. rank 0 is a scalar. */
@@ -153,6 +153,10 @@ ZR_API int zr_shape_size(const struct zr_dtype *dtype,
 /* Let zr_open return a container that was never published; it has 0 records
  * and zr_info()->published is false. */
 #define ZR_OPEN_UNPUBLISHED 1u
+/* Let zr_open return a container that was never published with every entry
+ * that its table has room for; those that were not written are bad records.
+ * A published container opens as ever. For `zrecord recover`. */
+#define ZR_OPEN_RECOVER 2u
 
 /* Where the bytes of data.zr are while the container is open.
  *
@@ -453,7 +457,8 @@ ZR_API int zr_npy_header_bytes(const void *first12, size_t *bytes);
 
 /* Parse the header in buf[0, len), which must be whole. Stricter than NumPy:
  * exactly three keys, plain non-negative decimal dimensions, checked product.
- * Returns 0, -EUCLEAN (malformed), -ENOTSUP (a dtype that cannot be stored).
+ * Returns 0, -EUCLEAN (malformed), -ENOTSUP (a dtype that cannot be stored, an
+ * unknown version, a header over 1 MiB).
  * `err` says what was wrong, without a path. */
 ZR_API int zr_npy_parse(const void *buf, size_t len, struct zr_npy *out,
 			struct zr_error *err);
@@ -476,7 +481,9 @@ struct zr_selection {
 
 /* Parse `len` bytes of `text` for a container of `records` records. Memory
  * grows with the text, not with the ids. Free with zr_selection_free.
- * Returns 0, -EINVAL (not a selection), -ERANGE (no such record), -ENOMEM. */
+ * A slice may be empty, so count may be 0.
+ * Returns 0, -EINVAL (not a selection, or over 2^63 - 1 ids), -ERANGE (no such
+ * record), -ENOMEM. */
 ZR_API int zr_selection_parse(struct zr_selection *out, const char *text,
 			      size_t len, uint64_t records,
 			      struct zr_error *err);
@@ -497,14 +504,16 @@ typedef int (*zr_put_fn)(void *ctx, const char *text, size_t len);
 
 /* Write an array as numbers for people: the last axis on one line, its
  * elements apart by a space, each with the fewest digits that read back the
- * same; numpy.loadtxt reads numeric ones. Independent of the locale.
- * Returns 0, or what `put` returned. */
+ * same; numpy.loadtxt reads numeric ones. Independent of the locale. Elements
+ * need no alignment. Any thread.
+ * Returns 0, -EINVAL (an impossible shape), or what `put` returned. */
 ZR_API int zr_text(const struct zr_dtype *dtype, const struct zr_shape *shape,
 		   const void *elements, zr_put_fn put, void *ctx);
 
 /* Write an array as JSON: nested lists, numbers as above; what JSON has no
- * number for (NaN, infinities, complex, dates, bytes) as strings.
- * Returns 0, or what `put` returned. */
+ * number for (NaN, infinities, complex, dates, bytes) as strings. Nothing
+ * follows the last bracket. Any thread.
+ * Returns 0, -EINVAL (an impossible shape), or what `put` returned. */
 ZR_API int zr_json(const struct zr_dtype *dtype, const struct zr_shape *shape,
 		   const void *elements, zr_put_fn put, void *ctx);
 

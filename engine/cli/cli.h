@@ -17,8 +17,8 @@ struct command {
 	int (*run)(const struct command *self, int argc, char **argv);
 };
 
-extern const struct command cmd_bench, cmd_cat, cmd_create, cmd_export,
-	cmd_info, cmd_ls, cmd_mount, cmd_recode, cmd_train, cmd_umount,
+extern const struct command cmd_cat, cmd_create, cmd_export,
+	cmd_info, cmd_ls, cmd_mount, cmd_recode, cmd_recover, cmd_train, cmd_umount,
 	cmd_verify;
 
 /* Print "zrecord: MESSAGE" on stderr; return CLI_FAILED. */

@@ -7,10 +7,10 @@ C=$GOLDEN/dense_f4_raw
 works "$ZRECORD" --version
 grep -qE '^zrecord [0-9]+\.[0-9]+\.[0-9]+$' out || fail "--version"
 works "$ZRECORD" help
-for cmd in create info ls cat export verify recode train mount umount; do
+for cmd in create info ls cat export verify recover recode train mount umount; do
 	grep -q "zrecord $cmd " out || fail "help does not name $cmd"
 done
-for cmd in create info ls cat export verify recode train mount umount; do
+for cmd in create info ls cat export verify recover recode train mount umount; do
 	works "$ZRECORD" $cmd --help
 	grep -q "^usage: zrecord $cmd" out || fail "$cmd --help"
 	works "$ZRECORD" help $cmd
