@@ -118,7 +118,8 @@ int zr_build_start(struct zr_build *b, const char *path, struct zr_error *err)
 }
 
 /* Without RENAME_NOREPLACE (some network file systems): take the name with an
- * empty directory, which fails if it is taken, and replace that. */
+ * empty directory, which fails if it is taken, and replace that. Only here a
+ * process that is killed in between leaves something at the path. */
 static int rename_over_claim(struct zr_build *b)
 {
 	if (mkdirat(b->parent, b->name, 0777))
@@ -148,6 +149,9 @@ int zr_build_commit(struct zr_build *b, struct zr_error *err)
 
 	if (fsync(b->data_fd) || fsync(b->meta_fd) || fsync(b->dir))
 		return zr_fail_sys(err, errno, b->path, "syncing");
+	/* Readers may come from the rename on; a child that has the file open
+	 * must not keep the lock either. */
+	(void)flock(b->meta_fd, LOCK_UN);
 	rc = rename_into_place(b);
 	if (rc == -EEXIST || rc == -ENOTEMPTY)
 		return zr_fail(err, -EEXIST, b->path,
@@ -156,14 +160,14 @@ int zr_build_commit(struct zr_build *b, struct zr_error *err)
 		return zr_fail_sys(err, -rc, b->path, "renaming into place");
 	if (fsync(b->parent)) {
 		rc = zr_fail_sys(err, errno, b->path, "syncing its directory");
-		/* Not known to be on disk: take it back. */
-		(void)renameat2(b->parent, b->name, b->parent, b->temp,
-				RENAME_NOREPLACE);
-		return rc;
+		/* Not known to be on disk: take it back, so that it can be
+		 * removed; the hidden name is ours alone. */
+		if (!renameat(b->parent, b->name, b->parent, b->temp))
+			return rc;
 	}
 	free(b->temp);
 	b->temp = NULL;
-	return 0;
+	return rc;
 }
 
 static void close_fd(int fd)
@@ -179,6 +183,7 @@ void zr_build_end(struct zr_build *b, bool remove)
 			unlinkat(b->dir, "meta.zr", 0);
 			unlinkat(b->dir, "data.zr", 0);
 			unlinkat(b->dir, "dict.zr", 0);
+			unlinkat(b->dir, ZR_SUMS_NAME, 0);
 		}
 		unlinkat(b->parent, b->temp, AT_REMOVEDIR);
 	}

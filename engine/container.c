@@ -17,8 +17,9 @@
 #include "io.h"
 #include "le.h"
 
-/* libzstd addresses no more. */
-#define DICT_MAX ((uint64_t)1 << 31)
+#define OPEN_FLAGS                                                           \
+	(ZR_OPEN_UNPUBLISHED | ZR_OPEN_RECOVER | ZR_OPEN_CHECK |             \
+	 ZR_OPEN_NO_CHECKSUMS)
 
 static char *join(const char *dir, const char *name)
 {
@@ -112,6 +113,7 @@ static int open_meta(struct zr_container *c, int dir, struct stat *st,
 	if (rc)
 		return zr_fail_sys(err, rc == -ENODATA ? EIO : -rc, c->path,
 				   "reading meta.zr");
+	c->head_hash = zr_hash(head, sizeof(head));
 	rc = zr_meta_decode(&c->meta, head, c->path, err);
 	if (rc)
 		return rc;
@@ -170,7 +172,7 @@ static int open_dict(struct zr_container *c, int dir, struct zr_error *err)
 		return 0;
 	}
 	rc = open_file(dir, "dict.zr", c->path, &st, &fd, err);
-	if (!rc && (st.st_size == 0 || (uint64_t)st.st_size > DICT_MAX))
+	if (!rc && (st.st_size == 0 || (uint64_t)st.st_size > ZR_DICT_MAX))
 		rc = zr_fail(err, -EUCLEAN, c->path,
 			     "dict.zr has %lld bytes, which no dictionary has",
 			     (long long)st.st_size);
@@ -183,9 +185,30 @@ static int open_dict(struct zr_container *c, int dir, struct zr_error *err)
 			zr_fail(err, rc, c->path,
 				"dict.zr is not a usable zstd dictionary");
 	}
-	if (!rc)
+	if (!rc) {
 		c->info.dict_bytes = (uint64_t)st.st_size;
+		c->dict_hash = zr_hash(dict, (size_t)st.st_size);
+	}
 	free(dict);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+/* The sidecar is ours alone; most containers of loaderx have none. */
+static int open_sums(struct zr_container *c, int dir, struct zr_error *err)
+{
+	struct stat st;
+	int fd = -1, rc;
+
+	if (fstatat(dir, ZR_SUMS_NAME, &st, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	rc = open_file(dir, ZR_SUMS_NAME, c->path, &st, &fd, err);
+	if (!rc)
+		rc = zr_sums_read(&c->sums, fd, (uint64_t)st.st_size, &c->meta,
+				  c->head_hash, c->dict_hash, c->path, err);
+	if (!rc)
+		c->info.checksums = true;
 	if (fd >= 0)
 		close(fd);
 	return rc;
@@ -233,11 +256,15 @@ static int open_parts(struct zr_container *c,
 		rc = open_data(c, dir, &data_size, err);
 	if (!rc)
 		rc = open_dict(c, dir, err);
+	if (!rc)
+		c->info.published = !never_published(
+			c, (uint64_t)st.st_size, data_size);
+	if (!rc && c->info.published && !(opt->flags & ZR_OPEN_NO_CHECKSUMS))
+		rc = open_sums(c, dir, err);
 	close(dir);
 	if (rc)
 		return rc;
-	c->info.published = !never_published(c, (uint64_t)st.st_size,
-					     data_size);
+	c->check = c->info.checksums && (opt->flags & ZR_OPEN_CHECK);
 	if (!c->info.published && (opt->flags & ZR_OPEN_RECOVER)) {
 		c->meta.length = ((uint64_t)st.st_size - ZR_META_TABLE) /
 				 ZR_ENTRY_BYTES;
@@ -265,10 +292,11 @@ int zr_open(struct zr_container **out, const char *path,
 	*out = NULL;
 	if (!opt)
 		opt = &none;
-	if (!path || (opt->flags & ~(ZR_OPEN_UNPUBLISHED | ZR_OPEN_RECOVER)) ||
+	if (!path || opt->size != sizeof(*opt) || (opt->flags & ~OPEN_FLAGS) ||
 	    (unsigned)opt->placement > ZR_PLACE_READ)
 		return zr_fail(err, -EINVAL, NULL,
-			       "unknown open flag or placement");
+			       "no path, unknown flag or placement, or "
+			       "options of another version");
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return zr_fail(err, -ENOMEM, path, "no memory");
@@ -292,6 +320,7 @@ void zr_close(struct zr_container *c)
 	if (!c)
 		return;
 	zr_data_release(&c->data);
+	zr_sums_free(&c->sums);
 	zr_decode_dict_free(c->dict);
 	free(c->table);
 	if (c->data_fd >= 0)

@@ -6,6 +6,7 @@
 #include "codec.h"
 #include "data.h"
 #include "meta.h"
+#include "sums.h"
 #include "zrecord.h"
 
 /* Immutable after zr_open, so shared without locks. */
@@ -16,6 +17,9 @@ struct zr_container {
 	int data_fd;
 	unsigned char *table; /* as in meta.zr: 16 bytes a record */
 	struct zr_data data;
+	struct zr_sums sums;             /* file NULL: none in use */
+	bool check;                      /* compare every record with them */
+	uint64_t head_hash, dict_hash;   /* of meta.zr's first 4096, dict.zr */
 	struct zr_decode_dict *dict;
 	struct zr_meta meta;
 	struct zr_info info;

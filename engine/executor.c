@@ -120,7 +120,9 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* Start a worker with all signals blocked: signals are the program's. Called
+/* Start a worker with signals blocked: they are the program's. Those that an
+ * instruction raises must stay: blocked, they would end the process instead of
+ * reaching the guard of a mapped read. Called
  * with the lock held. Fewer threads than asked for are no error: the caller
  * does the work. */
 static void start_worker(struct zr_executor *ex)
@@ -133,6 +135,10 @@ static void start_worker(struct zr_executor *ex)
 	w->ex = ex;
 	w->lane = ex->started + 1;
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	if (pthread_create(&ex->thread[ex->started], NULL, worker_main, w))
 		free(w);

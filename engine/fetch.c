@@ -100,6 +100,34 @@ static int prepare(const struct zr_container *c, struct zr_lane *lane,
 	return read_stored(c, id, e->offset, lane->stored.p, e->stored, err);
 }
 
+int zr_compare(const struct zr_container *c, const struct zr_lane *lane,
+	       uint64_t id, const void *stored, size_t len,
+	       struct zr_error *err)
+{
+	uint64_t expected, found;
+
+	if (!lane->check)
+		return 0;
+	expected = zr_sums_hash(&c->sums, id);
+	found = zr_record_hash(c->table + id * ZR_ENTRY_BYTES,
+			       zr_hash(stored, len));
+	if (found == expected)
+		return 0;
+	return zr_fail_at(err, -EBADMSG, c->data_path,
+			  (struct zr_facts){ id, ZR_NONE, expected, found },
+			  "record %llu: wrong checksum: expected %016llx, "
+			  "found %016llx",
+			  (unsigned long long)id, (unsigned long long)expected,
+			  (unsigned long long)found);
+}
+
+int zr_fetch_part(const struct zr_container *c, uint64_t id,
+		  const struct zr_entry *e, uint64_t offset, void *dst,
+		  size_t len, struct zr_error *err)
+{
+	return read_stored(c, id, e->offset + offset, dst, len, err);
+}
+
 int zr_fetch(const struct zr_container *c, struct zr_lane *lane, uint64_t id,
 	     const struct zr_entry *e, void *dst, struct zr_error *err)
 {
@@ -107,9 +135,13 @@ int zr_fetch(const struct zr_container *c, struct zr_lane *lane, uint64_t id,
 	const char *why;
 	int rc;
 
-	if (c->meta.codec == ZR_RAW)
-		return read_stored(c, id, e->offset, dst, e->logic, err);
+	if (c->meta.codec == ZR_RAW) {
+		rc = read_stored(c, id, e->offset, dst, e->logic, err);
+		return rc ? rc : zr_compare(c, lane, id, dst, e->logic, err);
+	}
 	rc = prepare(c, lane, id, e, &stored, err);
+	if (!rc)
+		rc = zr_compare(c, lane, id, stored, e->stored, err);
 	if (rc)
 		return rc;
 	if (zr_decode(lane->decoder, dst, e->logic, stored, e->stored, &why))

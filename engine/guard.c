@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 __thread struct zr_guard *volatile zr_guard_current
@@ -16,13 +17,20 @@ static int install_rc;
 
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
+	bool sent = info->si_code <= 0; /* by kill, not by an instruction */
+
 	if (before.sa_flags & SA_SIGINFO) {
 		before.sa_sigaction(sig, info, context);
+	} else if (before.sa_handler == SIG_IGN && sent) {
+		return;
 	} else if (before.sa_handler == SIG_DFL ||
 		   before.sa_handler == SIG_IGN) {
 		/* The instruction runs again and ends the process as it
-		 * would have without us. */
+		 * would have without us; a signal that was sent must be sent
+		 * again. */
 		signal(sig, SIG_DFL);
+		if (sent)
+			raise(sig);
 	} else {
 		before.sa_handler(sig);
 	}

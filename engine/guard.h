@@ -27,7 +27,13 @@ extern __thread struct zr_guard *volatile zr_guard_current
 /* if (zr_guard_enter(&g)) { a fault happened } else { read; }
  * zr_guard_leave(); -- sigsetjmp must run in the frame that stays. The signal
  * mask is not saved: the handler runs with it unchanged (SA_NODEFER). */
-#define zr_guard_enter(g) (zr_guard_current = (g), sigsetjmp((g)->back, 0))
+#if defined(__SANITIZE_THREAD__)
+#define ZR_SAVE_MASK 1 /* ThreadSanitizer runs handlers with all blocked */
+#else
+#define ZR_SAVE_MASK 0
+#endif
+#define zr_guard_enter(g)                                                    \
+	(zr_guard_current = (g), sigsetjmp((g)->back, ZR_SAVE_MASK))
 #define zr_guard_leave() ((void)(zr_guard_current = NULL))
 
 /* rc = call, or rc = fault if reading container c faulted in it. */

@@ -205,43 +205,45 @@ static int one_raw(struct zr_gather *g, struct zr_lane *lane, size_t i,
 	struct zr_entry e;
 	int rc = zr_locate(c, g->ids[i], &e, err);
 
-	(void)lane;
 	if (rc)
 		return rc;
 	p = c->data.bytes + e.offset;
-	rc = keep_shape(g, i, p, e.logic, err);
+	rc = zr_compare(c, lane, g->ids[i], p, e.logic, err);
+	if (!rc)
+		rc = keep_shape(g, i, p, e.logic, err);
 	if (!rc)
 		memcpy(g->dst + offsets[i], p + (e.logic - len), len);
 	return rc;
 }
 
 /* A compressed record: decoded so that its elements come to their place. The
- * shape in front of them lands on the end of the record before, which is
- * decoded after it (`down`); at the start of a task that record is another
- * thread's, so there it is decoded elsewhere and copied. */
+ * shape in front of them lands on the records before, which are decoded after
+ * it (`down`); where it would reach those of the task before, which may be
+ * another thread's, the record is decoded elsewhere and copied. */
 static int one_packed(struct zr_gather *g, struct zr_lane *lane, size_t i,
 		      struct zr_error *err)
 {
 	const struct zr_container *c = g->r->c;
 	const uint64_t *offsets = g->out->offsets;
-	bool first = i % g->run == 0;
 	size_t len = (size_t)(offsets[i + 1] - offsets[i]);
 	unsigned char *p;
 	struct zr_entry e;
+	bool apart;
 	int rc = zr_locate(c, g->ids[i], &e, err);
 
 	if (rc)
 		return rc;
-	p = g->dst + offsets[i] - (first ? 0 : e.logic - len);
-	if (first && zr_buffer_room(&lane->decoded, e.logic))
+	apart = offsets[i] - offsets[i - i % g->run] < e.logic - len;
+	p = g->dst + offsets[i] - (apart ? 0 : e.logic - len);
+	if (apart && zr_buffer_room(&lane->decoded, e.logic))
 		return zr_fail(err, -ENOMEM, c->path,
 			       "no memory for a record of %u bytes", e.logic);
-	if (first)
+	if (apart)
 		p = lane->decoded.p;
 	rc = zr_fetch(c, lane, g->ids[i], &e, p, err);
 	if (!rc)
 		rc = keep_shape(g, i, p, e.logic, err);
-	if (!rc && first)
+	if (!rc && apart)
 		memcpy(g->dst + offsets[i], p + (e.logic - len), len);
 	return rc;
 }
@@ -263,6 +265,20 @@ static int look_at_ranks(const struct zr_container *c, const uint64_t *ids,
 	}
 	b->dim_offsets[count] = dims;
 	return 0;
+}
+
+static void planned_ranks(const struct zr_container *c, const uint64_t *ids,
+			  size_t count, struct zr_ragged *b)
+{
+	uint64_t dims = 0;
+	struct zr_shape shape;
+
+	for (size_t i = 0; i < count; i++) {
+		b->dim_offsets[i] = dims;
+		zr_sums_shape(&c->sums, ids[i], &shape);
+		dims += shape.rank;
+	}
+	b->dim_offsets[count] = dims;
 }
 
 /* All ranks as those gathered before; the first time, as the first one's. */
@@ -295,14 +311,20 @@ static int gather_packed(struct zr_gather *g, uint64_t bytes)
 	if (c->meta.codec == ZR_RAW) {
 		if (!c->data.bytes)
 			return -EAGAIN;
-		ZR_GUARDED(c, rc, look_at_ranks(c, g->ids, g->count, g->out),
-			   -EAGAIN);
+		if (c->sums.file)
+			planned_ranks(c, g->ids, g->count, g->out);
+		else
+			ZR_GUARDED(c, rc,
+				   look_at_ranks(c, g->ids, g->count, g->out),
+				   -EAGAIN);
 		g->one = one_raw;
 	} else {
 		size_t tasks = zr_executor_threads(g->r->ex) *
 			       PACKED_TASKS_PER_THREAD;
 
-		if (!guess_ranks(g->r, g->ids, g->count, g->out))
+		if (c->sums.file)
+			planned_ranks(c, g->ids, g->count, g->out);
+		else if (!guess_ranks(g->r, g->ids, g->count, g->out))
 			return -EAGAIN;
 		g->one = one_packed;
 		g->down = true;

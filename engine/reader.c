@@ -29,6 +29,8 @@ int zr_reader_new(struct zr_reader **out, const struct zr_container *c,
 	r->lanes = lanes;
 	r->record_id = ZR_NONE;
 	r->rank = ZR_RANK_UNKNOWN;
+	for (unsigned i = 0; i < lanes; i++)
+		r->lane[i].check = c->check;
 	*out = r;
 	return 0;
 }
@@ -65,6 +67,45 @@ static int keep_record(struct zr_reader *r, uint64_t id,
 	return rc;
 }
 
+/* The shape that the sidecar says; it must fit the length in the table. */
+static int planned_layout(const struct zr_container *c, uint64_t id,
+			  const struct zr_entry *e, struct zr_layout *out,
+			  struct zr_error *err)
+{
+	bool ok = zr_sums_shape(&c->sums, id, &out->shape);
+
+	out->prefix = 1 + 8 * (size_t)out->shape.rank;
+	if (ok && !zr_shape_size(&c->meta.dtype, &out->shape, NULL,
+				 &out->bytes) &&
+	    out->bytes && out->bytes + out->prefix == e->logic)
+		return 0;
+	return zr_fail_at(err, -EBADMSG, c->path,
+			  (struct zr_facts){ id, ZR_NONE, ZR_NONE, e->logic },
+			  "record %llu: its shape in check.zr does not have "
+			  "the bytes of its table entry",
+			  (unsigned long long)id);
+}
+
+/* A shape that the sidecar told is not proven until the record is seen. */
+static int same_layout(const struct zr_container *c, uint64_t id,
+		       const struct zr_layout *planned, const unsigned char *p,
+		       size_t len, uint32_t logic, struct zr_error *err)
+{
+	struct zr_layout found;
+	int rc = zr_layout_decode(&found, c, id, p, len, logic, err);
+
+	if (rc)
+		return rc;
+	if (found.shape.rank == planned->shape.rank &&
+	    !memcmp(found.shape.dims, planned->shape.dims,
+		    8 * (size_t)found.shape.rank))
+		return 0;
+	return zr_fail_at(err, -EBADMSG, c->data_path,
+			  (struct zr_facts){ id, ZR_NONE, ZR_NONE, ZR_NONE },
+			  "record %llu: has another shape than check.zr says",
+			  (unsigned long long)id);
+}
+
 /* Where the elements are and what shape they have, decoding no more than the
  * beginning of a long record. */
 static int find_layout(struct zr_reader *r, uint64_t id,
@@ -81,6 +122,8 @@ static int find_layout(struct zr_reader *r, uint64_t id,
 		out->bytes = e->logic;
 		return 0;
 	}
+	if (r->c->sums.file)
+		return planned_layout(r->c, id, e, out, err);
 	if (r->record_id != id &&
 	    (r->c->meta.codec == ZR_RAW || e->logic > WHOLE_BYTES)) {
 		rc = zr_fetch_prefix(r->c, &r->lane[0], id, e, prefix, len,
@@ -116,21 +159,33 @@ int zr_record_shape(struct zr_reader *r, uint64_t id, struct zr_shape *shape,
 	return 0;
 }
 
+/* Bytes [offset, offset + len) of the elements. */
 static int read_span(struct zr_reader *r, uint64_t id, const struct zr_entry *e,
-		     uint64_t offset, void *dst, size_t len,
-		     struct zr_error *err)
+		     const struct zr_layout *layout, uint64_t offset, void *dst,
+		     size_t len, struct zr_error *err)
 {
-	struct zr_entry part = *e;
-	int rc;
+	unsigned char prefix[ZR_PREFIX_MAX];
+	bool proven = !layout->prefix || !r->c->sums.file;
+	int rc = 0;
 
-	if (r->c->meta.codec == ZR_RAW) {
-		part.offset += offset;
-		part.stored = part.logic = (uint32_t)len;
-		return zr_fetch(r->c, &r->lane[0], id, &part, dst, err);
+	if (r->c->meta.codec == ZR_RAW && !r->c->check) {
+		if (!proven)
+			rc = zr_fetch_part(r->c, id, e, 0, prefix,
+					   layout->prefix, err);
+		if (!rc && !proven)
+			rc = same_layout(r->c, id, layout, prefix,
+					 layout->prefix, e->logic, err);
+		if (rc)
+			return rc;
+		return zr_fetch_part(r->c, id, e, layout->prefix + offset, dst,
+				     len, err);
 	}
 	rc = keep_record(r, id, e, err);
+	if (!rc && !proven)
+		rc = same_layout(r->c, id, layout, r->record.p, e->logic,
+				 e->logic, err);
 	if (!rc)
-		memcpy(dst, r->record.p + offset, len);
+		memcpy(dst, r->record.p + layout->prefix + offset, len);
 	return rc;
 }
 
@@ -142,6 +197,10 @@ static int read_record(struct zr_reader *r, uint64_t id, void *dst,
 	struct zr_entry e;
 	int rc = zr_locate(r->c, id, &e, err);
 
+	/* It will be decoded whole: not its beginning before. */
+	if (!rc && r->c->meta.kind == ZR_RAGGED && !r->c->sums.file &&
+	    r->c->meta.codec != ZR_RAW && e.logic - 1 <= size)
+		rc = keep_record(r, id, &e, err);
 	if (!rc)
 		rc = find_layout(r, id, &e, &layout, err);
 	if (rc)
@@ -159,7 +218,7 @@ static int read_record(struct zr_reader *r, uint64_t id, void *dst,
 	if (!layout.prefix && r->record_id != id)
 		rc = zr_fetch(r->c, &r->lane[0], id, &e, dst, err);
 	else
-		rc = read_span(r, id, &e, layout.prefix, dst,
+		rc = read_span(r, id, &e, &layout, 0, dst,
 			       (size_t)layout.bytes, err);
 	if (!rc && shape)
 		*shape = layout.shape;
@@ -196,7 +255,7 @@ static int read_part(struct zr_reader *r, uint64_t id, uint64_t offset,
 				  (unsigned long long)layout.bytes);
 	if (!len)
 		return 0;
-	return read_span(r, id, &e, layout.prefix + offset, dst, len, err);
+	return read_span(r, id, &e, &layout, offset, dst, len, err);
 }
 
 int zr_read_part(struct zr_reader *r, uint64_t id, uint64_t offset, void *dst,
@@ -209,17 +268,37 @@ int zr_read_part(struct zr_reader *r, uint64_t id, uint64_t offset, void *dst,
 	return rc;
 }
 
-int zr_check(struct zr_reader *r, uint64_t id, struct zr_error *err)
+static int check_record(struct zr_reader *r, uint64_t id,
+			const struct zr_entry *e, struct zr_error *err)
 {
 	struct zr_layout layout;
+	int rc;
+
+	ZR_GUARDED(r->c, rc, keep_record(r, id, e, err),
+		   zr_fault(r->c, id, err));
+	if (rc || r->c->meta.kind == ZR_DENSE)
+		return rc;
+	if (!r->c->sums.file)
+		return zr_layout_decode(&layout, r->c, id, r->record.p,
+					e->logic, e->logic, err);
+	rc = planned_layout(r->c, id, e, &layout, err);
+	return rc ? rc
+		  : same_layout(r->c, id, &layout, r->record.p, e->logic,
+				e->logic, err);
+}
+
+int zr_check(struct zr_reader *r, uint64_t id, struct zr_error *err)
+{
 	struct zr_entry e;
 	int rc = zr_locate(r->c, id, &e, err);
 
-	if (!rc)
-		ZR_GUARDED(r->c, rc, keep_record(r, id, &e, err),
-			   zr_fault(r->c, id, err));
-	if (rc || r->c->meta.kind == ZR_DENSE)
+	if (rc)
 		return rc;
-	return zr_layout_decode(&layout, r->c, id, r->record.p, e.logic,
-				e.logic, err);
+	/* What is kept is not what the file holds now. */
+	r->record_id = ZR_NONE;
+	r->lane[0].check = r->c->sums.file != NULL;
+	rc = check_record(r, id, &e, err);
+	r->lane[0].check = r->c->check;
+	r->record_id = ZR_NONE;
+	return rc;
 }

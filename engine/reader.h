@@ -18,6 +18,7 @@ struct zr_lane {
 	struct zr_decoder *decoder; /* made when first needed */
 	struct zr_buffer stored;    /* stored bytes of a record, if read */
 	struct zr_buffer decoded;   /* a record that has no place of its own */
+	bool check;                 /* compare with the hash of the sidecar */
 };
 
 struct zr_reader {
@@ -51,6 +52,16 @@ int zr_fault(const struct zr_container *c, uint64_t id, struct zr_error *err);
  * callers hold a guard. */
 int zr_fetch(const struct zr_container *c, struct zr_lane *lane, uint64_t id,
 	     const struct zr_entry *e, void *dst, struct zr_error *err);
+
+/* Compare the stored bytes of a record with its hash, if the lane asks. */
+int zr_compare(const struct zr_container *c, const struct zr_lane *lane,
+	       uint64_t id, const void *stored, size_t len,
+	       struct zr_error *err);
+
+/* Read `len` bytes from byte `offset` on of a raw record, unchecked. */
+int zr_fetch_part(const struct zr_container *c, uint64_t id,
+		  const struct zr_entry *e, uint64_t offset, void *dst,
+		  size_t len, struct zr_error *err);
 
 /* Read the first `len` <= e->logic bytes of a record into `dst`. */
 int zr_fetch_prefix(const struct zr_container *c, struct zr_lane *lane,

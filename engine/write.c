@@ -11,7 +11,8 @@
 #include "le.h"
 #include "writer.h"
 
-#define WINDOW_BYTES ((size_t)8 << 20) /* of records, or one record */
+/* Records of a window: so many bytes, or one for each thread. */
+#define WINDOW_BYTES ((size_t)8 << 20)
 #define WINDOW_RECORDS ((size_t)8192)
 #define TASK_BYTES ((size_t)64 << 10)
 #define IOVECS 1024
@@ -37,20 +38,47 @@ void zr_piece_at(const struct zr_append *a, size_t i, struct zr_piece *out)
 	out->len = (size_t)(b->offsets[i + 1] - b->offsets[i]);
 }
 
+static int meta_failed(struct zr_writer *w, int rc, struct zr_error *err)
+{
+	return zr_fail_sys(err, -rc, w->build.path,
+			   "writing meta.zr and check.zr");
+}
+
 int zr_flush_entries(struct zr_writer *w, struct zr_error *err)
 {
-	uint64_t count = w->meta.length - w->flushed;
+	size_t count = (size_t)(w->meta.length - w->flushed);
 	uint64_t at = ZR_META_TABLE + w->flushed * ZR_ENTRY_BYTES;
 	int rc = zr_pwrite(w->build.meta_fd, w->entries,
-			   (size_t)count * ZR_ENTRY_BYTES, at);
+			   count * ZR_ENTRY_BYTES, at);
 
+	if (!rc && w->sums.fd >= 0)
+		rc = zr_sums_write_rows(&w->sums, w->rows, w->flushed, count);
 	if (rc)
-		return zr_fail_sys(err, -rc, w->build.path, "writing meta.zr");
+		return meta_failed(w, rc, err);
 	w->flushed = w->meta.length;
 	return 0;
 }
 
-int zr_add_entry(struct zr_writer *w, uint32_t stored, uint32_t logic,
+/* The row of check.zr for the entry at `entry`. */
+static int add_row(struct zr_writer *w, const struct zr_append *a, size_t i,
+		   const unsigned char *entry, uint64_t stored_hash)
+{
+	size_t at = (size_t)(w->meta.length - w->flushed) * w->sums.row;
+	uint64_t first;
+	int rc;
+
+	zr_put_le64(w->rows + at, zr_record_hash(entry, stored_hash));
+	if (w->meta.kind == ZR_DENSE)
+		return 0;
+	first = a->batch->dim_offsets[i];
+	rc = zr_sums_add_dims(&w->sums, a->batch->dims + first,
+			      (size_t)(a->batch->dim_offsets[i + 1] - first));
+	zr_put_le64(w->rows + at + 8, w->sums.dims);
+	return rc;
+}
+
+int zr_add_entry(struct zr_writer *w, const struct zr_append *a, size_t i,
+		 uint32_t stored, uint32_t logic, uint64_t stored_hash,
 		 struct zr_error *err)
 {
 	unsigned char *p;
@@ -64,9 +92,28 @@ int zr_add_entry(struct zr_writer *w, uint32_t stored, uint32_t logic,
 	zr_put_le64(p, w->meta.tail_offset);
 	zr_put_le32(p + 8, stored);
 	zr_put_le32(p + 12, logic);
+	if (w->sums.fd >= 0)
+		rc = add_row(w, a, i, p, stored_hash);
+	if (rc)
+		return meta_failed(w, rc, err);
 	w->meta.length++;
 	w->meta.tail_offset += stored;
 	return 0;
+}
+
+/* Only if there is a check.zr to put it in. */
+static uint64_t hash_of(const struct zr_writer *w, const void *p, size_t len)
+{
+	return w->sums.fd < 0 ? 0 : zr_hash(p, len);
+}
+
+static uint64_t hash_of_piece(struct zr_writer *w, const struct zr_piece *p)
+{
+	if (w->sums.fd < 0)
+		return 0;
+	zr_hasher_add(w->sums.hasher, p->prefix, p->prefix_len);
+	zr_hasher_add(w->sums.hasher, p->payload, p->len);
+	return zr_hasher_end(w->sums.hasher);
 }
 
 static int write_failed(struct zr_writer *w, int rc, struct zr_error *err)
@@ -84,7 +131,9 @@ static int write_raw_dense(struct zr_writer *w, const struct zr_append *a,
 	if (rc)
 		return write_failed(w, rc, err);
 	for (size_t i = 0; i < a->count && !rc; i++)
-		rc = zr_add_entry(w, width, width, err);
+		rc = zr_add_entry(w, a, i, width, width,
+				  hash_of(w, a->items + i * width, width),
+				  err);
 	return rc;
 }
 
@@ -111,7 +160,8 @@ static int write_raw_some(struct zr_writer *w, const struct zr_append *a,
 	for (size_t i = 0; i < count && !rc; i++) {
 		uint32_t len = (uint32_t)(piece[i].prefix_len + piece[i].len);
 
-		rc = zr_add_entry(w, len, len, err);
+		rc = zr_add_entry(w, a, first + i, len, len,
+				  hash_of_piece(w, &piece[i]), err);
 	}
 	return rc;
 }
@@ -140,6 +190,7 @@ int zr_write_raw(struct zr_writer *w, const struct zr_append *a,
 /* A record of a window: its frame is at out.p + place. */
 struct slot {
 	size_t place, stored;
+	uint64_t hash; /* of the frame */
 	uint32_t logic;
 };
 
@@ -172,8 +223,11 @@ static int encode_one(struct window *win, unsigned lane, size_t i)
 	if (!w->encoder[lane] &&
 	    zr_encoder_new(&w->encoder[lane], w->dict, w->level))
 		return -ENOMEM;
-	return zr_encode(w->encoder[lane], w->out.p + s->place,
-			 zr_encode_bound(s->logic), p, s->logic, &s->stored);
+	if (zr_encode(w->encoder[lane], w->out.p + s->place,
+		      zr_encode_bound(s->logic), p, s->logic, &s->stored))
+		return -ENOMEM;
+	s->hash = hash_of(w, w->out.p + s->place, s->stored);
+	return 0;
 }
 
 static void encode_task(void *ctx, unsigned lane, size_t task)
@@ -200,7 +254,7 @@ static int plan_window(struct window *win)
 	win->slot = (struct slot *)(void *)w->slots.p;
 	win->count = 0;
 	while (win->count < left && win->count < WINDOW_RECORDS &&
-	       (bytes < WINDOW_BYTES || !win->count)) {
+	       (bytes < WINDOW_BYTES || win->count < w->lanes)) {
 		struct slot *s = &win->slot[win->count];
 
 		zr_piece_at(win->a, win->first + win->count, &piece);
@@ -231,8 +285,11 @@ static int write_window(struct window *win, struct zr_error *err)
 		if (rc)
 			return write_failed(w, rc, err);
 		for (size_t end = i + n; i < end; i++) {
-			rc = zr_add_entry(w, (uint32_t)win->slot[i].stored,
-					  win->slot[i].logic, err);
+			const struct slot *slot = &win->slot[i];
+
+			rc = zr_add_entry(w, win->a, win->first + i,
+					  (uint32_t)slot->stored, slot->logic,
+					  slot->hash, err);
 			if (rc)
 				return rc;
 		}

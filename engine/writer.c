@@ -24,6 +24,8 @@ static void writer_free(struct zr_writer *w, bool remove)
 	free(w->source);
 	zr_encode_dict_free(w->dict);
 	free(w->entries);
+	free(w->rows);
+	zr_sums_end(&w->sums);
 	free(w->out.p);
 	free(w->slots.p);
 	zr_build_end(&w->build, remove);
@@ -40,6 +42,8 @@ static int plan_meta(struct zr_meta *m, enum zr_kind kind,
 	size_t len = strnlen(dtype->str, sizeof(dtype->str));
 	int rc = zr_dtype_parse(&m->dtype, dtype->str, len);
 
+	if (kind != ZR_DENSE && kind != ZR_RAGGED)
+		return zr_fail(err, -EINVAL, path, "unknown kind");
 	if (rc)
 		return zr_fail(err, rc, path, "the dtype cannot be stored");
 	m->kind = kind;
@@ -68,6 +72,11 @@ static int plan_codec(struct zr_writer *w, const struct zr_create_options *opt,
 	bool has_dict = opt->dict && opt->dict_bytes;
 	int rc;
 
+	if ((unsigned)opt->codec > ZR_ZSTD_DICT ||
+	    opt->dict_bytes > ZR_DICT_MAX)
+		return zr_fail(err, -EINVAL, path,
+			       "unknown codec, or a dictionary over 2^31 "
+			       "bytes");
 	if (!zr_codec_level_ok(opt->codec, opt->level))
 		return zr_fail(err, -EINVAL, path,
 			       "the codec has no level %d", opt->level);
@@ -94,16 +103,17 @@ static int make_scratch(struct zr_writer *w, const char *path,
 	w->encoder = calloc(w->lanes, sizeof(struct zr_encoder *));
 	w->source = calloc(w->lanes, sizeof(*w->source));
 	w->entries = malloc((size_t)ZR_ENTRIES * ZR_ENTRY_BYTES);
-	if (!w->encoder || !w->source || !w->entries)
+	w->rows = malloc((size_t)ZR_ENTRIES * 16);
+	if (!w->encoder || !w->source || !w->entries || !w->rows)
 		return zr_fail(err, -ENOMEM, path, "no memory");
 	return 0;
 }
 
 /* Until zr_publish the header says 0 records (F8). */
 static int write_header(struct zr_writer *w, uint64_t length, uint64_t tail,
+			unsigned char head[ZR_META_TABLE],
 			struct zr_error *err)
 {
-	unsigned char head[ZR_META_TABLE];
 	struct zr_meta m = w->meta;
 	int rc;
 
@@ -113,7 +123,7 @@ static int write_header(struct zr_writer *w, uint64_t length, uint64_t tail,
 	if (rc)
 		return zr_fail(err, rc, w->build.path,
 			       "no memory for the schema");
-	rc = zr_pwrite(w->build.meta_fd, head, sizeof(head), 0);
+	rc = zr_pwrite(w->build.meta_fd, head, ZR_META_TABLE, 0);
 	if (rc)
 		return zr_fail_sys(err, -rc, w->build.path, "writing meta.zr");
 	return 0;
@@ -138,23 +148,40 @@ static int write_dict(struct zr_writer *w, const struct zr_create_options *opt,
 	return 0;
 }
 
+static int start_sums(struct zr_writer *w, const struct zr_create_options *opt,
+		      struct zr_error *err)
+{
+	int rc = zr_sums_start(&w->sums, w->build.dir, w->meta.kind);
+
+	if (rc)
+		return zr_fail_sys(err, -rc, w->build.path, "check.zr");
+	if (w->dict)
+		w->sums.dict_hash = zr_hash(opt->dict, opt->dict_bytes);
+	return 0;
+}
+
 int zr_create(struct zr_writer **out, const char *path, enum zr_kind kind,
 	      const struct zr_dtype *dtype, const struct zr_shape *item_shape,
 	      const struct zr_create_options *opt, struct zr_error *err)
 {
 	static const struct zr_create_options none = ZR_CREATE_OPTIONS_INIT;
+	unsigned char head[ZR_META_TABLE];
 	struct zr_writer *w;
 	int rc;
 
 	*out = NULL;
 	if (!opt)
 		opt = &none;
+	if (!path || opt->size != sizeof(*opt))
+		return zr_fail(err, -EINVAL, NULL,
+			       "no path, or options of another version");
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return zr_fail(err, -ENOMEM, path, "no memory");
 	pthread_mutex_init(&w->lock, NULL);
 	w->build.parent = w->build.dir = -1;
 	w->build.meta_fd = w->build.data_fd = -1;
+	w->sums.fd = w->sums.dims_fd = -1;
 	w->pid = getpid();
 	w->ex = opt->executor;
 	rc = plan_meta(&w->meta, kind, dtype, item_shape, opt->codec, path,
@@ -166,9 +193,11 @@ int zr_create(struct zr_writer **out, const char *path, enum zr_kind kind,
 	if (!rc)
 		rc = zr_build_start(&w->build, path, err);
 	if (!rc)
-		rc = write_header(w, 0, 0, err);
+		rc = write_header(w, 0, 0, head, err);
 	if (!rc && w->dict)
 		rc = write_dict(w, opt, err);
+	if (!rc && !opt->no_checksums)
+		rc = start_sums(w, opt, err);
 	if (rc) {
 		writer_free(w, true);
 		return rc;
@@ -178,8 +207,10 @@ int zr_create(struct zr_writer **out, const char *path, enum zr_kind kind,
 }
 
 /* Go back to before an append that failed: nothing of it counts. */
-static void roll_back(struct zr_writer *w, uint64_t length, uint64_t tail)
+static void roll_back(struct zr_writer *w, uint64_t length, uint64_t tail,
+		      uint64_t dims)
 {
+	w->sums.dims = dims;
 	w->meta.length = length;
 	w->meta.tail_offset = tail;
 	if (w->flushed > length)
@@ -189,7 +220,7 @@ static void roll_back(struct zr_writer *w, uint64_t length, uint64_t tail)
 static int append(struct zr_writer *w, const struct zr_append *a,
 		  struct zr_error *err)
 {
-	uint64_t length, tail;
+	uint64_t length, tail, dims;
 	struct zr_error local;
 	int rc;
 
@@ -200,6 +231,7 @@ static int append(struct zr_writer *w, const struct zr_append *a,
 	pthread_mutex_lock(&w->lock);
 	length = w->meta.length;
 	tail = w->meta.tail_offset;
+	dims = w->sums.dims;
 	rc = w->failed;
 	if (rc) {
 		local = w->error;
@@ -207,7 +239,7 @@ static int append(struct zr_writer *w, const struct zr_append *a,
 		rc = w->meta.codec == ZR_RAW ? zr_write_raw(w, a, &local)
 					     : zr_write_encoded(w, a, &local);
 		if (rc)
-			roll_back(w, length, tail);
+			roll_back(w, length, tail, dims);
 		if (rc && rc != -ENOMEM) {
 			w->failed = rc;
 			w->error = local;
@@ -285,6 +317,7 @@ int zr_append_ragged(struct zr_writer *w, const struct zr_ragged *batch,
  * records count. */
 static int finish_files(struct zr_writer *w, struct zr_error *err)
 {
+	unsigned char head[ZR_META_TABLE];
 	const struct zr_meta *m = &w->meta;
 	off_t meta_end = (off_t)(ZR_META_TABLE + m->length * ZR_ENTRY_BYTES);
 	int rc = zr_flush_entries(w, err);
@@ -294,7 +327,14 @@ static int finish_files(struct zr_writer *w, struct zr_error *err)
 	if (ftruncate(w->build.meta_fd, meta_end) ||
 	    ftruncate(w->build.data_fd, (off_t)m->tail_offset))
 		return zr_fail_sys(err, errno, w->build.path, "cutting");
-	return write_header(w, m->length, m->tail_offset, err);
+	rc = write_header(w, m->length, m->tail_offset, head, err);
+	if (rc || w->sums.fd < 0)
+		return rc;
+	rc = zr_sums_finish(&w->sums, m->length, m->tail_offset, head);
+	if (rc)
+		return zr_fail_sys(err, -rc, w->build.path,
+				   "writing check.zr");
+	return 0;
 }
 
 int zr_publish(struct zr_writer *w, struct zr_error *err)

@@ -9,6 +9,7 @@
 #include "codec.h"
 #include "meta.h"
 #include "reader.h"
+#include "sums.h"
 
 #define ZR_ENTRIES 4096 /* table entries kept before they are written */
 
@@ -37,6 +38,8 @@ struct zr_writer {
 	struct zr_meta meta;  /* length and tail_offset: appended so far */
 	uint64_t flushed;     /* entries before it are in meta.zr */
 	unsigned char *entries; /* [flushed, meta.length) */
+	unsigned char *rows;    /* of check.zr, likewise */
+	struct zr_sums_writer sums;
 	struct zr_buffer out;   /* frames of a window */
 	struct zr_buffer slots; /* their places */
 	int failed;             /* the kept error of writing */
@@ -74,8 +77,9 @@ int zr_write_raw(struct zr_writer *w, const struct zr_append *a,
 int zr_write_encoded(struct zr_writer *w, const struct zr_append *a,
 		     struct zr_error *err);
 
-/* Add the entry of a record that was written at the tail. */
-int zr_add_entry(struct zr_writer *w, uint32_t stored, uint32_t logic,
+/* Add the entry of record i of an append, which was written at the tail. */
+int zr_add_entry(struct zr_writer *w, const struct zr_append *a, size_t i,
+		 uint32_t stored, uint32_t logic, uint64_t stored_hash,
 		 struct zr_error *err);
 /* Write the kept entries to the table. */
 int zr_flush_entries(struct zr_writer *w, struct zr_error *err);

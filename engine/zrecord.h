@@ -52,7 +52,7 @@
  *     -EBADMSG    this record breaks a rule of the format or does not decode
  *     -ENODATA    the container was never published: its writer died
  *     -EBUSY      a writer holds the container right now
- *     -ERANGE     there is no such record
+ *     -ERANGE     there is no such record, or the text does not fit
  *     -EINVAL     the caller broke the contract of the function
  *     -ENOTSUP    a dtype, codec or file is well-formed but not supported
  *     -EEXIST     the path to create exists
@@ -157,6 +157,12 @@ ZR_API int zr_shape_size(const struct zr_dtype *dtype,
  * that its table has room for; those that were not written are bad records.
  * A published container opens as ever. For `zrecord recover`. */
 #define ZR_OPEN_RECOVER 2u
+/* Compare each record that is read with its hash in the sidecar check.zr
+ * (F13), if there is one: a difference is -EBADMSG. Slices of raw records then
+ * cost a read of the whole record. zr_check compares without this flag. */
+#define ZR_OPEN_CHECK 4u
+/* Do as if there were no check.zr, also if it is not of this container. */
+#define ZR_OPEN_NO_CHECKSUMS 8u
 
 /* Where the bytes of data.zr are while the container is open.
  *
@@ -165,7 +171,8 @@ ZR_API int zr_shape_size(const struct zr_dtype *dtype,
  *                   so that a file which is cut meanwhile is -EIO and not the
  *                   end of the program; faults elsewhere are passed on to the
  *                   handler that was there. A program that replaces the
- *                   handler later gives up that protection.
+ *                   handler later, or blocks SIGBUS in a thread that reads,
+ *                   gives up that protection.
  * ZR_PLACE_RESIDENT copied once into memory of the process, on huge pages
  *                   where there are any: immune to changes of the file.
  * ZR_PLACE_READ     read(2) for each record: fixed memory, no handler, and a
@@ -218,7 +225,7 @@ struct zr_info {
 	int64_t mtime_sec;          /* last change of meta.zr */
 	uint32_t mtime_nsec;
 	bool published;
-	bool checksums;             /* an integrity sidecar is in use */
+	bool checksums;             /* there is a sidecar check.zr in use */
 };
 
 /* Return the description of `c`, which lives as long as `c`. Any thread. */
@@ -241,7 +248,8 @@ ZR_API int zr_info_json(const struct zr_container *c, char *buf, size_t size,
 /* Create a budget of `threads` threads that gathers, appends and checks may
  * use together; the thread that calls counts as one of them. 0 means as many
  * as the process may use CPUs. Threads are started when first needed, with
- * all signals blocked.
+ * signals blocked except those that an instruction raises (SIGBUS, SIGSEGV,
+ * SIGFPE, SIGILL).
  * Returns 0, -EINVAL (over 4096 threads), -ENOMEM. */
 ZR_API int zr_executor_new(struct zr_executor **out, unsigned threads);
 
@@ -275,7 +283,8 @@ ZR_API void zr_reader_free(struct zr_reader *r);
 
 /* Store the shape of record `id` in *shape and the bytes of its elements in
  * *bytes; either may be NULL. Dense: no I/O. Ragged: reads the beginning of
- * the record and decodes no more than that.
+ * a record and decodes no more than a block of it (128 KiB), unless its frame
+ * does not say how large it is; with a sidecar (F13) it reads nothing.
  * Returns 0, -ERANGE, -EBADMSG, -EIO, -ENOMEM. */
 ZR_API int zr_record_shape(struct zr_reader *r, uint64_t id,
 			   struct zr_shape *shape, uint64_t *bytes,
@@ -370,12 +379,13 @@ struct zr_create_options {
 	size_t size;          /* sizeof(struct zr_create_options) */
 	enum zr_codec codec;
 	int level;            /* zstd level; 0: a good one for the codec */
-	const void *dict;     /* zstd_dict: a zstd dictionary, copied */
+	const void *dict;     /* zstd_dict: a dictionary (F6), copied */
 	size_t dict_bytes;
 	struct zr_executor *executor; /* compresses on its threads, or NULL */
+	bool no_checksums;    /* leave the sidecar check.zr out (F13) */
 };
 #define ZR_CREATE_OPTIONS_INIT                                               \
-	{ sizeof(struct zr_create_options), ZR_RAW, 0, NULL, 0, NULL }
+	{ sizeof(struct zr_create_options), ZR_RAW, 0, NULL, 0, NULL, false }
 
 /* Start a container that will appear at `path`, which must not exist.
  *
@@ -396,8 +406,9 @@ ZR_API int zr_create(struct zr_writer **out, const char *path,
  * in the byte order of the dtype. They get the next ids in this order.
  *
  * Several threads may append to one writer: each call is whole, and the calls
- * are in some order. An error of writing is kept: every later call returns it
- * and zr_publish refuses.
+ * are in some order. An error of writing is kept: every later append of
+ * records returns it and zr_publish refuses. After -ENOMEM nothing of the
+ * call is appended, and it may be tried again.
  * Returns 0, -EINVAL (Ragged), -ENOSPC, -EDQUOT, -EFBIG, -EIO, -ENOMEM. */
 ZR_API int zr_append_dense(struct zr_writer *w, const void *items,
 			   size_t count, struct zr_error *err);
@@ -414,7 +425,8 @@ ZR_API int zr_append_ragged(struct zr_writer *w, const struct zr_ragged *batch,
 /* Make the container appear at its path, whole and on stable storage, and
  * free the writer. On failure nothing appears, what was written is removed,
  * and the writer is freed as well.
- * Returns 0, -EEXIST, the kept error of an append, -ENOSPC, -EDQUOT, -EIO. */
+ * Returns 0, -EEXIST, the kept error of an append, -ENOSPC, -EDQUOT, -EFBIG,
+ * -EIO, -ENOMEM, what rename(2) gave, or -EINVAL in a child. */
 ZR_API int zr_publish(struct zr_writer *w, struct zr_error *err);
 
 /* Remove what was written and free the writer. NULL is allowed. */
@@ -422,8 +434,9 @@ ZR_API void zr_discard(struct zr_writer *w);
 
 /* Train a dictionary for ZR_ZSTD_DICT from `count` samples that lie one after
  * the other at `samples`, sizes[i] bytes each. `dict` has room for `size`
- * bytes (at least 256); *bytes receives the length.
- * Returns 0; -EINVAL if the samples are too few or too small to train on. */
+ * bytes, at least 256; *bytes receives the length.
+ * Returns 0; -EINVAL if the room is too small, or the samples are too few or
+ * too small to train on. */
 ZR_API int zr_train(void *dict, size_t size, size_t *bytes,
 		    const void *samples, const size_t *sizes, size_t count,
 		    struct zr_error *err);

@@ -7,6 +7,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+int cli_no_checksums;
 
 int cli_fail(const char *fmt, ...)
 {
@@ -72,7 +75,8 @@ struct zr_container *cli_open(const char *path, uint32_t flags)
 	struct zr_container *c;
 	struct zr_error err;
 
-	opt.flags = flags;
+	opt.flags = flags | (cli_no_checksums ? ZR_OPEN_NO_CHECKSUMS
+					      : ZR_OPEN_CHECK);
 	if (zr_open(&c, path, &opt, &err))
 		cli_error(&err);
 	return c;
@@ -84,6 +88,34 @@ int cli_flush(int status)
 		return cli_fail("writing to standard output failed: %s",
 				strerror(errno));
 	return status;
+}
+
+int cli_read_file(const char *path, uint64_t most, unsigned char **out,
+		  size_t *len)
+{
+	FILE *f = fopen(path, "re");
+	struct stat st;
+
+	*out = NULL;
+	if (!f || fstat(fileno(f), &st)) {
+		cli_fail("%s: %s", path, strerror(errno));
+	} else if (!S_ISREG(st.st_mode) || st.st_size < 1 ||
+		   (uint64_t)st.st_size > most) {
+		cli_fail("%s: not a file of 1 to %llu bytes", path,
+			 (unsigned long long)most);
+	} else if (!(*out = malloc((size_t)st.st_size))) {
+		cli_fail("%s: no memory", path);
+	} else if (fread(*out, 1, (size_t)st.st_size, f) !=
+		   (size_t)st.st_size) {
+		cli_fail("%s: could not be read whole", path);
+		free(*out);
+		*out = NULL;
+	}
+	if (*out)
+		*len = (size_t)st.st_size;
+	if (f)
+		fclose(f);
+	return *out ? CLI_OK : CLI_FAILED;
 }
 
 int cli_name_digits(uint64_t records)

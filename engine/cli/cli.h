@@ -29,6 +29,9 @@ int cli_error(const struct zr_error *err);
 __attribute__((format(printf, 2, 3))) int
 cli_usage(const struct command *cmd, const char *fmt, ...);
 
+/* Set by --no-checksums: containers are opened as if they had no check.zr. */
+extern int cli_no_checksums;
+
 /* Handle --help and options that getopt did not know: returns what to exit
  * with. `c` is what getopt_long returned. */
 int cli_option(const struct command *cmd, int c, char **argv);
@@ -36,11 +39,17 @@ int cli_option(const struct command *cmd, int c, char **argv);
 /* A number without sign, in [min, max]. Returns false if it is not. */
 bool cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 
-/* Open a container to read from; NULL after printing why not. */
+/* Open a container to read from, comparing its checksums; NULL after printing
+ * why not. */
 struct zr_container *cli_open(const char *path, uint32_t flags);
 
 /* Flush stdout; CLI_FAILED, after printing, if any write to it failed. */
 int cli_flush(int status);
+
+/* Read a regular file of 1 to `most` bytes whole; *out is the caller's to
+ * free. CLI_FAILED after printing. */
+int cli_read_file(const char *path, uint64_t most, unsigned char **out,
+		  size_t *len);
 
 /* Digits of names in an export or a mount: at least 6. */
 int cli_name_digits(uint64_t records);

@@ -85,6 +85,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "as", required_argument, NULL, 'a' },
+		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -95,6 +96,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 	int o, status;
 
 	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (!o)
+			continue;
 		if (o != 'a')
 			return cli_option(cmd, o, argv);
 		form = find_form(optarg);
@@ -126,6 +129,7 @@ const struct command cmd_cat = {
 	"              empty line (default)\n"
 	"  --as npy    each record as a whole .npy file, one after the other\n"
 	"  --as raw    the bytes of the elements\n"
-	"  --as json   each record as a nested list on a line\n",
+	"  --as json   each record as a nested list on a line\n"
+	"  --no-checksums   do not compare with check.zr\n",
 	run,
 };

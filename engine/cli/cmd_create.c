@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord create and recode: a container from arrays, lines or a container. */
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "output.h"
 #include "progress.h"
 #include "training.h"
 
-#define DICT_MAX ((off_t)1 << 31)
+#define DICT_MAX ((uint64_t)1 << 31)
 
 struct create {
 	struct zr_create_options opt;
@@ -50,32 +47,6 @@ static bool parse_level(const char *text, int *out)
 	return true;
 }
 
-static int read_dict(struct create *k)
-{
-	struct stat st;
-	int fd = open(k->dict_path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = -1;
-
-	if (fd < 0 || fstat(fd, &st)) {
-		cli_fail("%s: %s", k->dict_path, strerror(errno));
-		goto out;
-	}
-	if (!S_ISREG(st.st_mode) || !st.st_size || st.st_size > DICT_MAX) {
-		cli_fail("%s: not a dictionary", k->dict_path);
-		goto out;
-	}
-	k->dict = malloc((size_t)st.st_size);
-	if (k->dict)
-		n = read(fd, k->dict, (size_t)st.st_size);
-	if (n != st.st_size)
-		cli_fail("%s: could not be read whole", k->dict_path);
-	k->opt.dict_bytes = (size_t)st.st_size;
-out:
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 && n > 0 && n == st.st_size ? CLI_OK : CLI_FAILED;
-}
-
 /* Standard input cannot be read twice: keep its first records, train on them,
  * and append them first. */
 static int read_ahead(struct create *k)
@@ -104,7 +75,8 @@ static int make_dict(struct create *k)
 	if (k->opt.codec != ZR_ZSTD_DICT)
 		return CLI_OK;
 	if (k->dict_path) {
-		status = read_dict(k);
+		status = cli_read_file(k->dict_path, DICT_MAX, &k->dict,
+				       &k->opt.dict_bytes);
 	} else if (!k->src.rewinds) {
 		status = read_ahead(k);
 		if (!status)
@@ -267,6 +239,9 @@ static int take_option(const struct command *cmd, struct create *k, int o,
 	case OPT_SKIP_EMPTY:
 		k->skip_empty = true;
 		return CLI_OK;
+	case 0:
+		k->opt.no_checksums = true;
+		return CLI_OK;
 	case 'j':
 		return cli_number(optarg, 1, 4096, &k->threads)
 			       ? CLI_OK
@@ -289,6 +264,7 @@ static int parse(const struct command *cmd, struct create *k, int argc,
 		{ "ragged", no_argument, NULL, OPT_RAGGED },
 		{ "lines", required_argument, NULL, OPT_LINES },
 		{ "skip-empty", no_argument, NULL, OPT_SKIP_EMPTY },
+		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -368,6 +344,7 @@ static int run_recode(const struct command *cmd, int argc, char **argv)
 	"                it; else one is trained on the records\n"             \
 	"  --tier T      how large a dictionary to train: fast (32 KiB),\n"    \
 	"                balanced (128 KiB, default), max (1 MiB)\n"           \
+	"  --no-checksums   leave out check.zr, the hash of each record\n"     \
 	"  --ragged      Ragged also if all records have one shape\n"          \
 	"  -j N          on N threads (default: all CPUs)\n"
 

@@ -166,6 +166,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 	static const struct option options[] = {
 		{ "as", required_argument, NULL, 'a' },
 		{ "select", required_argument, NULL, 's' },
+		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -178,6 +179,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		if (o == 's')
 			selection = optarg;
+		else if (!o)
+			continue;
 		else if (o != 'a')
 			return cli_option(cmd, o, argv);
 		else if (!strcmp(optarg, "dir"))
@@ -213,6 +216,7 @@ const struct command cmd_export = {
 	"             (default)\n"
 	"  --as npy   one array with the records along axis 0 (Dense)\n"
 	"  --as npz   one file with the members arr_0.npy, arr_1.npy, ...\n"
-	"  --select SELECTION   only these records, as for 'zrecord cat'\n",
+	"  --select SELECTION   only these records, as for 'zrecord cat'\n"
+	"  --no-checksums   do not compare with check.zr\n",
 	run,
 };

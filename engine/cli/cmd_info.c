@@ -39,6 +39,7 @@ static void print_info(const struct zr_container *c)
 	printf("codec      %s\nrecords    %llu\n", codecs[info->codec],
 	       (unsigned long long)info->records);
 	print_sizes(c);
+	printf("checksums  %s\n", info->checksums ? "yes" : "no");
 	if (!info->published)
 		puts("published  no: its writer did not finish");
 }
@@ -58,6 +59,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
+		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -66,6 +68,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 	int o, status = CLI_OK;
 
 	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		if (!o)
+			continue;
 		if (o != 'j')
 			return cli_option(cmd, o, argv);
 		json = true;
@@ -86,6 +90,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 const struct command cmd_info = {
 	"info", "[--json] CONTAINER",
 	"Tell what a container holds, also of one that was never published.\n\n"
-	"  --json   one JSON object\n",
+	"  --json   one JSON object\n"
+	"  --no-checksums   do as if there were no check.zr\n",
 	run,
 };

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord recover: a new container of the records that are whole. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "output.h"
@@ -21,27 +18,17 @@ struct recover {
 	uint64_t whole, lost;
 };
 
-/* The new container keeps the dictionary. zr_open has read it: it is sane. */
-static int read_dict(const char *src, struct zr_create_options *opt)
+/* The new container keeps the dictionary. */
+static int read_dict(const char *src, unsigned char **dict, size_t *len)
 {
-	struct stat st;
-	char *path, *p = NULL;
-	ssize_t n = -1;
-	int fd;
+	char *path;
+	int status;
 
 	if (asprintf(&path, "%s/dict.zr", src) < 0)
 		return cli_fail("no memory");
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	status = cli_read_file(path, (uint64_t)1 << 31, dict, len);
 	free(path);
-	if (fd >= 0 && !fstat(fd, &st) && (p = malloc((size_t)st.st_size)))
-		n = read(fd, p, (size_t)st.st_size);
-	if (fd >= 0)
-		close(fd);
-	opt->dict = p;
-	if (n <= 0 || n != st.st_size)
-		return cli_fail("%s: dict.zr could not be read whole", src);
-	opt->dict_bytes = (size_t)n;
-	return CLI_OK;
+	return status;
 }
 
 static int append(struct recover *k, const struct zr_shape *shape,
@@ -115,6 +102,7 @@ static int recover(const char *src, const char *dst)
 	struct zr_container *c = cli_open(src, ZR_OPEN_RECOVER);
 	struct recover k = { .c = c };
 	const struct zr_info *info;
+	unsigned char *dict = NULL;
 	struct zr_error err;
 	int status = CLI_OK;
 
@@ -125,7 +113,8 @@ static int recover(const char *src, const char *dst)
 	if (zr_executor_new(&opt.executor, 0) || zr_reader_new(&k.r, c, NULL))
 		status = cli_fail("no memory");
 	if (!status && info->codec == ZR_ZSTD_DICT)
-		status = read_dict(src, &opt);
+		status = read_dict(src, &dict, &opt.dict_bytes);
+	opt.dict = dict;
 	if (!status &&
 	    zr_create(&k.w, dst, info->kind, &info->dtype,
 		      info->kind == ZR_DENSE ? &info->item_shape : NULL, &opt,
@@ -143,7 +132,7 @@ static int recover(const char *src, const char *dst)
 		printf("%s: %llu records whole, %llu not\n", dst,
 		       (unsigned long long)k.whole,
 		       (unsigned long long)k.lost);
-	free((void *)(uintptr_t)opt.dict);
+	free(dict);
 	free(k.buf);
 	zr_reader_free(k.r);
 	zr_executor_free(opt.executor);
@@ -154,13 +143,15 @@ static int recover(const char *src, const char *dst)
 static int run(const struct command *cmd, int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int o;
 
 	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1)
-		return cli_option(cmd, o, argv);
+		if (o)
+			return cli_option(cmd, o, argv);
 	if (argc - optind != 2)
 		return cli_usage(cmd, "expected a container and a destination");
 	return cli_flush(recover(argv[optind], argv[optind + 1]));

@@ -150,6 +150,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'J' },
+		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -161,6 +162,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 	while ((o = getopt_long(argc, argv, ":hj:", options, NULL)) != -1) {
 		if (o == 'J')
 			json = true;
+		else if (!o)
+			continue;
 		else if (o != 'j')
 			return cli_option(cmd, o, argv);
 		else if (!cli_number(optarg, 1, 4096, &threads))
@@ -184,6 +187,7 @@ const struct command cmd_verify = {
 	"each on standard error, a summary on standard output. The exit status\n"
 	"is 0 if all is well.\n\n"
 	"  -j N     on N threads (default: all CPUs)\n"
-	"  --json   the summary as one JSON object a line\n",
+	"  --json   the summary as one JSON object a line\n"
+	"  --no-checksums   only decode, do not compare with check.zr\n",
 	run,
 };

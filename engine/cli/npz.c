@@ -41,7 +41,7 @@ struct npz_member {
 	uint64_t at, left_packed, left;
 	uint32_t crc;
 	z_stream inflate;
-	bool inflating;
+	bool inflating, ended;
 	unsigned char chunk[CHUNK];
 };
 
@@ -341,6 +341,7 @@ static int inflate_some(struct npz_member *r, unsigned char *p, size_t len)
 		if (!r->inflate.avail_in && fill_chunk(r))
 			return CLI_FAILED;
 		rc = inflate(&r->inflate, Z_NO_FLUSH);
+		r->ended = rc == Z_STREAM_END;
 		if (rc != Z_OK && !(rc == Z_STREAM_END &&
 				    !r->inflate.avail_out))
 			return damaged(r->z, "a member does not inflate");
@@ -373,8 +374,27 @@ int npz_member_read(struct npz_member *r, void *buf, size_t len)
 
 int npz_member_end(struct npz_member *r)
 {
+	unsigned char more;
+
 	if (r->left)
 		return damaged(r->z, "a member is longer than its array");
+	/* The end of the deflated data must be here as well. */
+	r->inflate.next_out = &more;
+	r->inflate.avail_out = 1;
+	while (r->inflating && !r->ended) {
+		int rc;
+
+		if (!r->inflate.avail_in && fill_chunk(r))
+			return CLI_FAILED;
+		rc = inflate(&r->inflate, Z_NO_FLUSH);
+		if ((rc != Z_OK && rc != Z_STREAM_END) ||
+		    !r->inflate.avail_out)
+			return damaged(r->z, "a member does not end with its "
+					     "array");
+		r->ended = rc == Z_STREAM_END;
+	}
+	if (r->inflating && (r->left_packed || r->inflate.avail_in))
+		return damaged(r->z, "bytes follow a member");
 	if (r->crc != r->m->crc)
 		return cli_fail("%s:%s: wrong CRC-32: expected %08x, found "
 				"%08x",

@@ -92,6 +92,24 @@ fail:
 	return CLI_FAILED;
 }
 
+/* Rename, replacing nothing. Where RENAME_NOREPLACE is missing, a link or an
+ * empty directory takes the name first, which fails if it is taken. */
+static int rename_new(struct output *o)
+{
+	if (!renameat2(AT_FDCWD, o->temp, AT_FDCWD, o->path, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	if (!o->dir)
+		return link(o->temp, o->path) || unlink(o->temp);
+	if (mkdir(o->path, 0777))
+		return -1;
+	if (!rename(o->temp, o->path))
+		return 0;
+	rmdir(o->path);
+	return -1;
+}
+
 int output_commit(struct output *o)
 {
 	mode_t mask = umask(0);
@@ -103,8 +121,7 @@ int output_commit(struct output *o)
 	if (!rc)
 		rc = o->dir ? syncfs(o->fd) : fsync(o->fd);
 	if (!rc)
-		rc = renameat2(AT_FDCWD, o->temp, AT_FDCWD, o->path,
-			       RENAME_NOREPLACE);
+		rc = rename_new(o);
 	if (rc) {
 		cli_fail("%s: %s", o->path, strerror(errno));
 		output_discard(o);

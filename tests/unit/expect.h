@@ -29,7 +29,8 @@ struct expect_container {
 };
 
 /* "3,4,5", or "-" for none. Returns how many there are. */
-static inline size_t expect_numbers(const char *text, uint64_t *out, size_t room)
+static inline size_t expect_numbers(const char *text, uint64_t *out,
+				    size_t room)
 {
 	size_t n = 0;
 	char *end;

@@ -199,10 +199,9 @@ static void records(const struct bad *b, const struct zr_container *c,
 		}
 		cr_assert(rc == 0, "%s: %s", b->name, err.message);
 		expect_digest(sum, &zr_info(c)->dtype, &shape, buf, bytes);
-		cr_expect_str_eq(sum,
-				 base->record[i == b->twin ? b->twin_of : i]
-					 .sha256,
-				 "%s: record %lu", b->name, i);
+		cr_expect_str_eq(
+			sum, base->record[i == b->twin ? b->twin_of : i].sha256,
+			"%s: record %lu", b->name, i);
 		cr_expect(zr_check(r, i, NULL) == 0, "%s: check of %lu",
 			  b->name, i);
 	}

@@ -92,12 +92,11 @@ static void describes(const struct expect_container *want,
 	cr_expect(expect_same_shape(&info->item_shape, &want->item_shape),
 		  "%s: item_shape", want->name);
 	cr_expect(info->published && !info->checksums, "%s", want->name);
-	cr_expect((info->dict_bytes > 0) == (info->codec == ZR_ZSTD_DICT),
-		  "%s", want->name);
+	cr_expect((info->dict_bytes > 0) == (info->codec == ZR_ZSTD_DICT), "%s",
+		  want->name);
 	cr_expect(zr_shape_size(&info->dtype, &want->item_shape, NULL,
 				&bytes) == 0);
-	cr_expect(info->record_bytes == (dense ? bytes : 0), "%s",
-		  want->name);
+	cr_expect(info->record_bytes == (dense ? bytes : 0), "%s", want->name);
 	if (dense)
 		cr_expect(zr_logical_bytes(c) == bytes * want->records, "%s",
 			  want->name);
@@ -132,8 +131,8 @@ static void reads(const struct expect_container *want,
 				  early_bytes == bytes,
 			  "%s: early shape of record %lu", want->name, i);
 		expect_digest(sum, &zr_info(c)->dtype, &shape, buf, bytes);
-		cr_expect_str_eq(sum, rec->sha256, "%s: record %lu",
-				 want->name, i);
+		cr_expect_str_eq(sum, rec->sha256, "%s: record %lu", want->name,
+				 i);
 		cr_expect(zr_check(r, i, &err) == 0, "%s", err.message);
 	}
 	cr_expect(zr_read(r, want->records, buf, size, NULL, NULL, NULL) ==
@@ -194,8 +193,7 @@ static void gathers(const struct expect_container *want,
 		cr_expect(dst[room] == 0xA5, "%s: wrote past", want->name);
 		for (size_t i = 0; i < count; i++)
 			expect_bytes(r, ids[i], dst + i * info->record_bytes,
-				     info->record_bytes, buf, size,
-				     want->name);
+				     info->record_bytes, buf, size, want->name);
 		cr_expect(zr_gather_ragged(r, ids, count, &batch, NULL) ==
 			  -EINVAL);
 		free(dst);
@@ -204,8 +202,7 @@ static void gathers(const struct expect_container *want,
 			  "%s", err.message);
 		cr_expect(batch.count == count);
 		for (size_t i = 0; i < count; i++) {
-			const struct zr_shape *s =
-				&want->record[ids[i]].shape;
+			const struct zr_shape *s = &want->record[ids[i]].shape;
 			uint64_t at = batch.dim_offsets[i];
 
 			cr_expect(batch.dim_offsets[i + 1] - at == s->rank &&
@@ -213,8 +210,7 @@ static void gathers(const struct expect_container *want,
 						  s->rank * sizeof(uint64_t)),
 				  "%s: shape of record %lu", want->name,
 				  ids[i]);
-			expect_bytes(r, ids[i],
-				     batch.values + batch.offsets[i],
+			expect_bytes(r, ids[i], batch.values + batch.offsets[i],
 				     batch.offsets[i + 1] - batch.offsets[i],
 				     buf, size, want->name);
 		}

@@ -266,6 +266,102 @@ Test(reader, a_file_that_is_cut_after_opening_is_an_error_not_a_crash)
 	}
 }
 
+/* Records shorter than their shape prefix, all of one rank: decoding in place
+ * must not reach the records of another task. */
+Test(reader, gathers_ragged_records_shorter_than_their_shapes)
+{
+	enum { count = 4000 };
+	struct zr_create_options opt = ZR_CREATE_OPTIONS_INIT;
+	struct zr_dtype dtype = make_dtype("|u1");
+	static unsigned char values[count * 9];
+	static uint64_t offsets[count + 1], dims[count * 4],
+		dim_offsets[count + 1], id[count];
+
+	opt.codec = ZR_ZSTD;
+	for (uint32_t rank = 0; rank <= 4; rank++) {
+		for (int sidecar = 0; sidecar < 2; sidecar++) {
+			struct zr_ragged b = { .count = count,
+					       .values = values,
+					       .offsets = offsets,
+					       .dims = dims,
+					       .dim_offsets = dim_offsets };
+			struct zr_ragged got = { 0 };
+			struct zr_container *c;
+			struct zr_executor *ex;
+			struct zr_reader *r;
+			struct zr_writer *w;
+			char name[32];
+
+			snprintf(name, sizeof(name), "s%u.%d", rank, sidecar);
+			for (size_t i = 0; i < count; i++) {
+				uint64_t len = rank ? 1 + i % 9 : 1;
+
+				for (uint32_t d = 0; d < rank; d++)
+					dims[i * rank + d] = d ? 1 : len;
+				offsets[i + 1] = offsets[i] + len;
+				dim_offsets[i + 1] = (i + 1) * rank;
+				memset(values + offsets[i], (int)(i * 7),
+				       len);
+				id[i] = (i * 1237) % count;
+			}
+			opt.no_checksums = !sidecar;
+			cr_assert(zr_create(&w, scratch_path(&s, name),
+					    ZR_RAGGED, &dtype, NULL, &opt,
+					    NULL) == 0);
+			cr_assert(zr_append_ragged(w, &b, NULL) == 0);
+			cr_assert(zr_publish(w, NULL) == 0);
+			cr_assert(zr_open(&c, scratch_path(&s, name), NULL,
+					  NULL) == 0);
+			cr_assert(zr_executor_new(&ex, 3) == 0);
+			cr_assert(zr_reader_new(&r, c, ex) == 0);
+			cr_assert(zr_gather_ragged(r, id, count, &got, NULL) ==
+				  0);
+			for (size_t i = 0; i < count; i++) {
+				uint64_t from = offsets[id[i]];
+				uint64_t len = offsets[id[i] + 1] - from;
+
+				cr_assert(got.offsets[i + 1] -
+						  got.offsets[i] ==
+					  len);
+				cr_assert(!memcmp(got.values + got.offsets[i],
+						  values + from, len),
+					  "rank %u place %zu", rank, i);
+			}
+			zr_ragged_free(&got);
+			zr_reader_free(r);
+			zr_executor_free(ex);
+			zr_close(c);
+		}
+	}
+}
+
+Test(reader, a_cut_file_is_an_error_on_every_thread)
+{
+	enum { count = 20000 };
+	static uint64_t id[count];
+	unsigned char *dst = malloc(count * 256);
+
+	for (size_t i = 0; i < count; i++)
+		id[i] = count - 1 - i;
+	for (size_t i = 0; i < 2; i++) {
+		struct opened o = open_new(codecs[i], count, 64, 4);
+		struct zr_error err;
+		char path[700];
+
+		snprintf(path, sizeof(path), "%s/c%d.20000.64.4/data.zr",
+			 s.dir, (int)codecs[i]);
+		cr_assert(truncate(path, 0) == 0);
+		for (int again = 0; again < 3; again++) {
+			cr_expect(zr_gather_dense(o.r, id, count, dst,
+						  count * 256, &err) == -EIO);
+			cr_expect(err.record == count - 1, "the first");
+		}
+		cr_expect(zr_check(o.r, 0, &err) == -EIO);
+		close_all(&o);
+	}
+	free(dst);
+}
+
 Test(reader, a_large_ragged_record_tells_its_shape_from_its_beginning)
 {
 	struct zr_create_options opt = ZR_CREATE_OPTIONS_INIT;

@@ -288,6 +288,55 @@ Test(writer, an_error_of_writing_is_kept_and_nothing_appears)
 	cr_expect(scratch_count(&s) == 0);
 }
 
+Test(writer, refuses_what_no_reader_knows)
+{
+	struct zr_create_options opt = ZR_CREATE_OPTIONS_INIT;
+	struct zr_dtype dtype = make_dtype("<i4");
+	struct zr_shape shape = { 0 };
+	const char *path = scratch_path(&s, "c");
+	struct zr_writer *w;
+
+	opt.codec = (enum zr_codec)7;
+	cr_expect(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, &opt, NULL) ==
+		  -EINVAL);
+	opt.codec = ZR_RAW;
+	cr_expect(zr_create(&w, path, (enum zr_kind)5, &dtype, NULL, &opt,
+			    NULL) == -EINVAL);
+	cr_expect(zr_create(&w, path, (enum zr_kind)5, &dtype, &shape, &opt,
+			    NULL) == -EINVAL);
+	cr_expect(zr_create(&w, NULL, ZR_RAGGED, &dtype, NULL, &opt, NULL) ==
+		  -EINVAL);
+	opt.size = 0;
+	cr_expect(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, &opt, NULL) ==
+		  -EINVAL);
+	cr_expect(scratch_count(&s) == 0);
+}
+
+Test(writer, a_child_does_not_keep_what_was_published_busy)
+{
+	struct zr_dtype dtype = make_dtype("<i4");
+	const char *path = scratch_path(&s, "c");
+	struct zr_container *c;
+	struct zr_writer *w;
+	int pipes[2];
+	pid_t pid;
+	char byte;
+
+	cr_assert(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, NULL, NULL) ==
+		  0);
+	cr_assert(pipe(pipes) == 0);
+	pid = fork();
+	if (pid == 0) {
+		close(pipes[1]);
+		_exit(read(pipes[0], &byte, 1) < 0);
+	}
+	cr_assert(zr_publish(w, NULL) == 0);
+	cr_expect(zr_open(&c, path, NULL, NULL) == 0);
+	zr_close(c);
+	close(pipes[1]);
+	waitpid(pid, NULL, 0);
+}
+
 Test(writer, belongs_to_the_process_that_made_it)
 {
 	struct zr_dtype dtype = make_dtype("<i4");
