@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The commands of README.md's tour work as written.
 set -eu
+if nm "$BUILD/libzrecord.a" 2>/dev/null | grep -q __asan_init; then
+	echo "README links a library without sanitizers"
+	exit 77
+fi
 mkdir -p tree && cd tree
 for name in tests engine docs; do
 	ln -s "$TOP/$name" "$name"

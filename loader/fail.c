@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Error codes to text, and the details of an error for the caller. */
+#include "fail.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *zl_strerror(int code)
+{
+	switch (code) {
+	case -ESTALE:
+		return "state does not fit";
+	case -ECANCELED:
+		return "loader was stopped";
+	case -ECHILD:
+		return "loader belongs to another process";
+	case -EAGAIN:
+		return "a thread could not be started";
+	default:
+		return zr_strerror(code);
+	}
+}
+
+static void clear(struct zl_error *err, int code)
+{
+	err->code = code;
+	err->step = ZL_NONE;
+	err->record = ZL_NONE;
+	err->stream[0] = '\0';
+}
+
+int zl_fail(struct zl_error *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return code;
+	clear(err, code);
+	va_start(ap, fmt);
+	vsnprintf(err->message, sizeof(err->message), fmt, ap);
+	va_end(ap);
+	for (char *p = err->message; *p; p++)
+		if (*p == '\n' || *p == '\r')
+			*p = '?';
+	return code;
+}
+
+int zl_fail_engine(struct zl_error *err, const struct zr_error *from)
+{
+	if (err) {
+		clear(err, from->code);
+		err->record = from->record;
+		memcpy(err->message, from->message, sizeof(from->message));
+	}
+	return from->code;
+}
