@@ -103,18 +103,17 @@ static void unmount(const struct detach *d)
 static void *wait_for_signals(void *arg)
 {
 	struct detach *d = arg;
-	bool unmounted = false;
 	int sig;
 
 	while (sigwait(&d->signals, &sig) == 0) {
 		if (d->stop)
 			return NULL;
-		if (unmounted) {
+		if (d->unmounted) {
 			say("ended by a second signal: files were still open");
 			_exit(EXIT_SYSTEM);
 		}
+		d->unmounted = true;
 		unmount(d);
-		unmounted = true;
 	}
 	return NULL;
 }
@@ -132,6 +131,7 @@ void detach_block(struct detach *d)
 int detach_start(struct detach *d, const char *mountpoint)
 {
 	d->mountpoint = mountpoint;
+	d->unmounted = false;
 	d->stop = false;
 	if (!find_device(mountpoint, &d->major, &d->minor))
 		return -ENOENT;

@@ -14,6 +14,7 @@ struct detach {
 	unsigned major, minor;	/* the device of the mount */
 	pthread_t thread;
 	sigset_t signals;
+	_Atomic bool unmounted; /* a signal came */
 	_Atomic bool stop;
 };
 

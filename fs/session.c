@@ -177,7 +177,9 @@ static int run_mounted(struct mount *m, struct daemon *d,
 	}
 	status = first_request(se);
 	if (status)
-		say("%s: the kernel did not answer the mount", mountpoint);
+		say("%s: %s", mountpoint,
+		    detach->unmounted ? "ended by a signal while mounting"
+				      : "the kernel did not answer the mount");
 	else if (daemon_ready(d))
 		status = EXIT_SYSTEM;
 	if (!status) {

@@ -34,6 +34,7 @@ done
 "$ZRECORDFS" -f "$C" "$M" &
 PID=$!
 wait_until mounted "$M"
+cat "$M/info.json" >/dev/null || fail "foreground: read"
 kill -INT $PID
 wait $PID || fail "foreground: status $?"
 
