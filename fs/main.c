@@ -61,7 +61,7 @@ static int run(const struct options *opt, struct daemon *d,
 	char *source = NULL;
 	int status = EXIT_SYSTEM;
 
-	if (stream_open(&m.stream, opt->container))
+	if (stream_open(&m.stream, opt->container, !opt->no_checksums))
 		return EXIT_MOUNT;
 	source = realpath(opt->container, NULL);
 	if (mount_init(&m, opt))

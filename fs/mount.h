@@ -25,6 +25,7 @@ struct stream {
 	struct zr_container *container;
 	const struct zr_info *info;
 	bool dense;
+	bool in_parts;	    /* a part of a record costs a part of its time */
 	unsigned width;	    /* digits in the name of a record */
 	uint64_t all_bytes; /* size of all.npy, or 0 if there is none */
 	char *json;	    /* info.json */
@@ -62,9 +63,10 @@ struct mount {
 
 /* ---- stream.c ---- */
 
-/* Open the container at `path`. Returns 0 or a negative errno after saying
- * why; then nothing is left to close. */
-int stream_open(struct stream *s, const char *path);
+/* Open the container at `path`, whose records are compared with their check
+ * sums if `check`. Returns 0 or a negative errno after saying why; then
+ * nothing is left to close. */
+int stream_open(struct stream *s, const char *path, bool check);
 
 void stream_close(struct stream *s);
 

@@ -34,6 +34,7 @@ static const char help[] =
 	"\n"
 	"  -o batch=N:M..    sizes that batches/ lists (256)\n"
 	"  -o cache_mb=N     decoded records to keep, in MiB (64)\n"
+	"  -o checksums=off  do not compare records with check.zr (on)\n"
 	"  -o threads=N      threads that serve (as many as CPUs, at most 16)\n"
 	"  -o uid=N,gid=N,umask=OCTAL   owner and permissions of all files\n"
 	"  -o allow_other    let other users read the mount\n"
@@ -73,6 +74,13 @@ static int parse_sizes(struct options *opt, const char *option, char *value)
 		opt->batch[opt->batch_count++] = size;
 	}
 	return opt->batch_count ? -1 : bad_value(option);
+}
+
+/* Store in *off whether a switch is "off"; it may also be "on". */
+static int parse_switch(bool *off, const char *option, const char *value)
+{
+	*off = !strcmp(value, "off");
+	return *off || !strcmp(value, "on") ? -1 : bad_value(option);
 }
 
 static bool parse_mode(const char *text, mode_t *mode)
@@ -129,6 +137,8 @@ static int value_option(struct options *opt, enum option_kind kind,
 		return -1;
 	case OPTION_BATCH:
 		return parse_sizes(opt, option, value);
+	case OPTION_CHECKSUMS:
+		return parse_switch(&opt->no_checksums, option, value);
 	case OPTION_UID:
 	case OPTION_GID:
 	case OPTION_CACHE_MB:

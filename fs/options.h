@@ -27,6 +27,7 @@ struct options {
 	const char *subtype; /* NULL: zrecordfs */
 	unsigned threads;    /* 0: as many as make sense */
 	uint64_t cache_bytes;
+	bool no_checksums;   /* do not compare records with check.zr */
 	unsigned batch_count;
 	uint64_t batch[OPTIONS_BATCHES_MAX];
 	char *pass; /* options for libfuse, each with a comma before it */

@@ -24,6 +24,7 @@ static const struct option_name names[] = {
 	{ "fsname", OPTION_FSNAME },
 	{ "subtype", OPTION_SUBTYPE },
 	{ "batch", OPTION_BATCH },
+	{ "checksums", OPTION_CHECKSUMS },
 	{ "cache_mb", OPTION_CACHE_MB },
 	{ "threads", OPTION_THREADS },
 	{ "allow_other", OPTION_PASS },

@@ -38,7 +38,7 @@ static int part_of_row(struct rows *r, uint64_t id, uint64_t offset, size_t len,
 	struct cache_block *b;
 	int rc;
 
-	if (r->s->info->codec == ZR_RAW)
+	if (r->s->in_parts)
 		return zr_read_part(r->w->reader, id, offset, dst, len, r->err);
 	rc = image_hold(r->m, r->w, r->s, &n, &b, r->err);
 	if (rc)

@@ -34,6 +34,7 @@ static int describe(struct stream *s)
 
 	s->dense = info->kind == ZR_DENSE;
 	s->width = name_width(info->records);
+	s->in_parts = info->codec == ZR_RAW && !info->checksums;
 	if (rc || !s->dense)
 		return rc;
 	rc = zr_npy_header(s->header, sizeof(s->header), &s->header_len,
@@ -52,13 +53,16 @@ static int describe(struct stream *s)
 	return 0;
 }
 
-int stream_open(struct stream *s, const char *path)
+int stream_open(struct stream *s, const char *path, bool check)
 {
+	struct zr_open_options how = ZR_OPEN_OPTIONS_INIT;
 	struct zr_error err = { .message = "" };
 	int rc;
 
 	*s = (struct stream){ .dense = false };
-	rc = zr_open(&s->container, path, NULL, &err);
+	how.placement = ZR_PLACE_READ;
+	how.flags = check ? ZR_OPEN_CHECK : ZR_OPEN_NO_CHECKSUMS;
+	rc = zr_open(&s->container, path, &how, &err);
 	if (rc) {
 		say("%s%s", err.message[0] ? err.message : zr_strerror(rc),
 		    rc == -ENODATA && !strstr(err.message, "zrecord recover")
