@@ -52,6 +52,17 @@ static int open_file(int dir, const char *name, const char *path,
 	return 0;
 }
 
+/* 1 if there is dir/name of whatever type, 0 if not, or an error. */
+static int has_file(int dir, const char *name, const char *path,
+		    struct zr_error *err)
+{
+	struct stat st;
+
+	if (!fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return 1;
+	return errno == ENOENT ? 0 : zr_fail_sys(err, errno, path, name);
+}
+
 /* Read all `len` bytes at `off` into new memory. */
 static int read_new(int fd, uint64_t off, uint64_t len, const char *path,
 		    const char *what, unsigned char **out,
@@ -165,11 +176,11 @@ static int open_dict(struct zr_container *c, int dir, struct zr_error *err)
 	int fd = -1, rc;
 
 	if (c->meta.codec != ZR_ZSTD_DICT) {
-		if (!fstatat(dir, "dict.zr", &st, AT_SYMLINK_NOFOLLOW))
-			return zr_fail(err, -EUCLEAN, c->path,
-				       "has a dict.zr, which its codec does "
-				       "not use");
-		return 0;
+		rc = has_file(dir, "dict.zr", c->path, err);
+		if (rc <= 0)
+			return rc;
+		return zr_fail(err, -EUCLEAN, c->path,
+			       "has a dict.zr, which its codec does not use");
 	}
 	rc = open_file(dir, "dict.zr", c->path, &st, &fd, err);
 	if (!rc && (st.st_size == 0 || (uint64_t)st.st_size > ZR_DICT_MAX))
@@ -201,8 +212,9 @@ static int open_sums(struct zr_container *c, int dir, struct zr_error *err)
 	struct stat st;
 	int fd = -1, rc;
 
-	if (fstatat(dir, ZR_SUMS_NAME, &st, AT_SYMLINK_NOFOLLOW))
-		return 0;
+	rc = has_file(dir, ZR_SUMS_NAME, c->path, err);
+	if (rc <= 0)
+		return rc;
 	rc = open_file(dir, ZR_SUMS_NAME, c->path, &st, &fd, err);
 	if (!rc)
 		rc = zr_sums_read(&c->sums, fd, (uint64_t)st.st_size, &c->meta,

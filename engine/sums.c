@@ -21,33 +21,26 @@ uint64_t zr_record_hash(const unsigned char *entry, uint64_t stored_hash)
 	return zr_hash(both, sizeof(both));
 }
 
-/* Of everything but itself. Returns false without memory. */
-static bool self_hash(const unsigned char *file, size_t size, uint64_t *hash)
+/* Of everything but itself. */
+static uint64_t self_hash(struct zr_hasher *h, const unsigned char *file,
+			  size_t size)
 {
-	struct zr_hasher *h = zr_hasher_new();
-
-	if (!h)
-		return false;
 	zr_hasher_add(h, file, ZR_SUMS_HEAD - 8);
 	zr_hasher_add(h, file + ZR_SUMS_HEAD, size - ZR_SUMS_HEAD);
-	*hash = zr_hasher_end(h);
-	zr_hasher_free(h);
-	return true;
+	return zr_hasher_end(h);
 }
 
 /* Returns what is wrong, or NULL. */
-static const char *look(struct zr_sums *s, uint64_t size,
+static const char *look(struct zr_sums *s, struct zr_hasher *h, uint64_t size,
 			const struct zr_meta *meta, uint64_t head_hash,
 			uint64_t dict_hash)
 {
 	const unsigned char *p = s->file;
-	uint64_t rows, hash, end = 0;
+	uint64_t rows, end = 0;
 
 	if (memcmp(p, "ZRCHECK1", 8))
 		return "it does not begin with ZRCHECK1";
-	if (!self_hash(p, (size_t)size, &hash))
-		return "no memory to hash it";
-	if (zr_le64(p + 56) != hash)
+	if (zr_le64(p + 56) != self_hash(h, p, (size_t)size))
 		return "it is damaged";
 	if (zr_le64(p + 8) != meta->length ||
 	    zr_le64(p + 16) != meta->tail_offset)
@@ -81,19 +74,23 @@ int zr_sums_read(struct zr_sums *s, int fd, uint64_t size,
 		 uint64_t dict_hash, const char *path, struct zr_error *err)
 {
 	const char *wrong = "it is too short";
+	struct zr_hasher *h = NULL;
 	int rc = 0;
 
 	s->row = meta->kind == ZR_RAGGED ? 16 : 8;
 	if (size >= ZR_SUMS_HEAD) {
 		s->file = zr_fits_size(size) ? malloc((size_t)size) : NULL;
-		if (!s->file)
+		h = s->file ? zr_hasher_new() : NULL;
+		if (!h)
 			return zr_fail(err, -ENOMEM, path,
 				       "no memory for check.zr");
 		rc = zr_pread(fd, s->file, (size_t)size, 0);
+		if (!rc)
+			wrong = look(s, h, size, meta, head_hash, dict_hash);
+		zr_hasher_free(h);
 		if (rc)
 			return zr_fail_sys(err, rc == -ENODATA ? EIO : -rc,
 					   path, "reading check.zr");
-		wrong = look(s, size, meta, head_hash, dict_hash);
 	}
 	if (!wrong)
 		return 0;
