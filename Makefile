@@ -53,7 +53,7 @@ ZLDFLAGS := -pthread $(SAN)
 
 # Asked only by the recipes that need them, so that `make deps` runs before
 # pkg-config is there. msgpack-c calls itself msgpack before version 6.
-pc = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
+pc = $(shell { $(PKG_CONFIG) $(1); } 2>/dev/null)
 MSGPACK = $(if $(call pc,--exists msgpack-c && echo 1),msgpack-c,msgpack)
 engine_cflags = $(call pc,--cflags libzstd libxxhash $(MSGPACK))
 # Debian's msgpack.pc names the library msgpackc.

@@ -36,16 +36,11 @@ static struct zl_sampling how(enum zl_order order, uint64_t batch,
 
 static char *read_golden(void)
 {
-	const char *places[] = { getenv("ZR_GOLDEN_SAMPLER"),
-				 "tests/data/golden/sampler.json",
-				 "/work/shared/golden/sampler.json" };
-	FILE *f = NULL;
+	FILE *f = fopen(TEST_DATA "/golden/sampler.json", "r");
 	char *text;
 	long size;
 
-	for (size_t i = 0; i < 3 && !f; i++)
-		f = places[i] ? fopen(places[i], "r") : NULL;
-	cr_assert(f, "tests/data/golden/sampler.json is not there");
+	cr_assert(f, TEST_DATA "/golden/sampler.json is not there");
 	fseek(f, 0, SEEK_END);
 	size = ftell(f);
 	rewind(f);
