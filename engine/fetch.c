@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "checked.h"
+#include "copy.h"
 #include "error.h"
 #include "io.h"
 #include "le.h"
@@ -57,7 +58,7 @@ static int read_stored(const struct zr_container *c, uint64_t id, uint64_t off,
 	int rc;
 
 	if (c->data.bytes) {
-		memcpy(dst, c->data.bytes + off, len);
+		zr_copy_record(dst, c->data.bytes + off, len);
 		return 0;
 	}
 	rc = zr_pread(c->data_fd, dst, len, off);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "checked.h"
+#include "copy.h"
 #include "error.h"
 #include "gather.h"
 #include "guard.h"
@@ -212,7 +213,7 @@ static int one_raw(struct zr_gather *g, struct zr_lane *lane, size_t i,
 	if (!rc)
 		rc = keep_shape(g, i, p, e.logic, err);
 	if (!rc)
-		memcpy(g->dst + offsets[i], p + (e.logic - len), len);
+		zr_copy_record(g->dst + offsets[i], p + (e.logic - len), len);
 	return rc;
 }
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copies of records into a batch: with streaming stores for long ones, which
+ * spare reading the destination first. */
+#include "copy.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* A batch of such records is longer than the caches; see docs/BENCHMARKS.md. */
+#define STREAM_BYTES ((size_t)32 << 10)
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+__attribute__((target("avx2"))) static void
+stream(unsigned char *dst, const unsigned char *src, size_t len)
+{
+	size_t head = -(uintptr_t)dst & 31;
+
+	memcpy(dst, src, head);
+	dst += head;
+	src += head;
+	len -= head;
+	for (; len >= 128; len -= 128, dst += 128, src += 128) {
+		__m256i a = _mm256_loadu_si256((const void *)src);
+		__m256i b = _mm256_loadu_si256((const void *)(src + 32));
+		__m256i c = _mm256_loadu_si256((const void *)(src + 64));
+		__m256i d = _mm256_loadu_si256((const void *)(src + 96));
+
+		_mm256_stream_si256((void *)dst, a);
+		_mm256_stream_si256((void *)(dst + 32), b);
+		_mm256_stream_si256((void *)(dst + 64), c);
+		_mm256_stream_si256((void *)(dst + 96), d);
+	}
+	/* Another thread will read this after a lock, which does not order
+	 * streaming stores. */
+	_mm_sfence();
+	memcpy(dst, src, len);
+}
+
+void zr_copy_record(void *dst, const void *src, size_t len)
+{
+	if (len >= STREAM_BYTES && __builtin_cpu_supports("avx2"))
+		stream(dst, src, len);
+	else
+		memcpy(dst, src, len);
+}
+#else
+void zr_copy_record(void *dst, const void *src, size_t len)
+{
+	memcpy(dst, src, len);
+}
+#endif
