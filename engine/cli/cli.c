@@ -15,11 +15,16 @@ int cli_fail(const char *fmt, ...)
 {
 	va_list ap;
 
-	fputs("zrecord: ", stderr);
+	char line[2048];
+
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	/* A name may hold a newline; an error is one line. */
+	for (char *p = line; *p; p++)
+		if ((unsigned char)*p < 0x20)
+			*p = '?';
+	fprintf(stderr, "zrecord: %s\n", line);
 	return CLI_FAILED;
 }
 
@@ -42,15 +47,25 @@ int cli_usage(const struct command *cmd, const char *fmt, ...)
 
 int cli_option(const struct command *cmd, int c, char **argv)
 {
+	char name[64];
+
 	if (c == 'h') {
 		printf("usage: zrecord %s %s\n\n%s", cmd->name, cmd->usage,
 		       cmd->help);
 		return cli_flush(CLI_OK);
 	}
+	/* Of a short one, getopt tells the letter and not the place. */
+	if (!strncmp(argv[optind - 1], "--", 2) && argv[optind - 1][2])
+		snprintf(name, sizeof(name), "%s", argv[optind - 1]);
+	else
+		snprintf(name, sizeof(name), "-%c", optopt);
+	if (optopt >= '0' && optopt <= '9')
+		return cli_usage(cmd,
+				 "%s: negative indices are not supported",
+				 name);
 	if (c == ':')
-		return cli_usage(cmd, "option '%s' needs a value",
-				 argv[optind - 1]);
-	return cli_usage(cmd, "unknown option '%s'", argv[optind - 1]);
+		return cli_usage(cmd, "option '%s' needs a value", name);
+	return cli_usage(cmd, "unknown option '%s'", name);
 }
 
 bool cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *out)

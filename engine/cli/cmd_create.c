@@ -9,6 +9,7 @@
 #include "progress.h"
 #include "training.h"
 
+#define INSTEAD "give one with --dict, or use --codec zstd"
 #define DICT_MAX ((uint64_t)1 << 31)
 
 struct create {
@@ -80,12 +81,12 @@ static int make_dict(struct create *k)
 	} else if (!k->src.rewinds) {
 		status = read_ahead(k);
 		if (!status)
-			status = samples_train(&k->ahead, k->tier, &k->dict,
+			status = samples_train(&k->ahead, k->tier, INSTEAD, &k->dict,
 					       &k->opt.dict_bytes);
 	} else {
 		status = samples_take(&s, &k->src, k->tier);
 		if (!status)
-			status = samples_train(&s, k->tier, &k->dict,
+			status = samples_train(&s, k->tier, INSTEAD, &k->dict,
 					       &k->opt.dict_bytes);
 		samples_free(&s);
 	}
@@ -152,6 +153,11 @@ static int append_all(struct create *k, struct zr_writer *w, const char *dst)
 		progress_at(&bar, done);
 	}
 	progress_end(&bar);
+	if (!status && k->src.records != ZR_NONE && done != k->src.records)
+		status = cli_fail("%s: the source had %llu records at first, "
+				  "then %llu",
+				  dst, (unsigned long long)k->src.records,
+				  (unsigned long long)done);
 	return status;
 }
 

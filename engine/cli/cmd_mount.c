@@ -88,6 +88,7 @@ static int run_umount(const struct command *cmd, int argc, char **argv)
 {
 	static char fusermount[] = "fusermount3", umount[] = "umount";
 	static char minus_u[] = "-u", dashes[] = "--";
+	char path[PATH_MAX], *dir;
 	int rc;
 
 	if (wants_help(argc, argv))
@@ -98,10 +99,12 @@ static int run_umount(const struct command *cmd, int argc, char **argv)
 		return cli_fail("%s: no such directory", argv[1]);
 	if (!is_mount(argv[1]))
 		return cli_fail("%s: nothing is mounted there", argv[1]);
-	rc = run_program((char *[]){ fusermount, minus_u, dashes, argv[1],
-				     NULL });
+	/* fusermount3 does not follow symbolic links. A dead mount cannot be
+	 * resolved, and then is named as it is. */
+	dir = realpath(argv[1], path) ? path : argv[1];
+	rc = run_program((char *[]){ fusermount, minus_u, dashes, dir, NULL });
 	if (rc == -1)
-		rc = run_program((char *[]){ umount, dashes, argv[1], NULL });
+		rc = run_program((char *[]){ umount, dashes, dir, NULL });
 	if (rc == -1)
 		return cli_fail("neither fusermount3 nor umount could be run");
 	return rc ? CLI_FAILED : CLI_OK;

@@ -59,7 +59,8 @@ static int train(const char *path, char **paths, size_t count,
 		return status;
 	status = take(&src, &s, tier);
 	if (!status)
-		status = samples_train(&s, tier, &dict, &len);
+		status = samples_train(&s, tier, "give more sources", &dict,
+				       &len);
 	if (!status)
 		status = write_dict(path, dict, len);
 	free(dict);

@@ -336,15 +336,19 @@ static int inflate_some(struct npz_member *r, unsigned char *p, size_t len)
 	r->inflate.next_out = p;
 	r->inflate.avail_out = (uInt)len;
 	while (r->inflate.avail_out) {
-		int rc;
+		int rc = Z_BUF_ERROR;
 
-		if (!r->inflate.avail_in && fill_chunk(r))
-			return CLI_FAILED;
-		rc = inflate(&r->inflate, Z_NO_FLUSH);
+		/* With all input taken it may still owe output. */
+		if (r->inflate.avail_in || !r->left_packed)
+			rc = inflate(&r->inflate, Z_NO_FLUSH);
 		r->ended = rc == Z_STREAM_END;
-		if (rc != Z_OK && !(rc == Z_STREAM_END &&
-				    !r->inflate.avail_out))
+		if (rc == Z_BUF_ERROR && !r->inflate.avail_in) {
+			if (fill_chunk(r))
+				return CLI_FAILED;
+		} else if (rc != Z_OK && !(rc == Z_STREAM_END &&
+					   !r->inflate.avail_out)) {
 			return damaged(r->z, "a member does not inflate");
+		}
 	}
 	return CLI_OK;
 }
@@ -382,11 +386,14 @@ int npz_member_end(struct npz_member *r)
 	r->inflate.next_out = &more;
 	r->inflate.avail_out = 1;
 	while (r->inflating && !r->ended) {
-		int rc;
+		int rc = inflate(&r->inflate, Z_NO_FLUSH);
 
-		if (!r->inflate.avail_in && fill_chunk(r))
-			return CLI_FAILED;
-		rc = inflate(&r->inflate, Z_NO_FLUSH);
+		if (rc == Z_BUF_ERROR && !r->inflate.avail_in &&
+		    r->inflate.avail_out) {
+			if (fill_chunk(r))
+				return CLI_FAILED;
+			continue;
+		}
 		if ((rc != Z_OK && rc != Z_STREAM_END) ||
 		    !r->inflate.avail_out)
 			return damaged(r->z, "a member does not end with its "

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool same_shape(const struct zr_shape *a, const struct zr_shape *b)
 {
@@ -114,9 +115,16 @@ static int look_at_array(struct source *s, size_t i)
 static int look_at_arrays(struct source *s, bool ragged)
 {
 	int status = CLI_OK;
+	struct stat st;
 
 	s->uniform = true;
 	for (size_t i = 0; i < inputs(s) && !status; i++) {
+		/* Opening a pipe could wait for ever. */
+		if (s->rewinds && !s->npz && !stat(s->paths[i], &st) &&
+		    !S_ISREG(st.st_mode))
+			return cli_fail("%s: not a regular file; a pipe must "
+					"be the only source",
+					s->paths[i]);
 		status = open_input(s, i);
 		if (status)
 			break;
@@ -153,6 +161,41 @@ static int look_at_container(struct source *s, const char *path, bool ragged)
 	return CLI_OK;
 }
 
+/* What cannot be read twice is kept in a file without a name. */
+static FILE *spool(FILE *from)
+{
+	FILE *to = tmpfile();
+	char buf[65536];
+	size_t n;
+
+	while (to && (n = fread(buf, 1, sizeof(buf), from)) > 0) {
+		if (fwrite(buf, 1, n, to) != n) {
+			fclose(to);
+			to = NULL;
+		}
+	}
+	if (to && (ferror(from) || fflush(to))) {
+		fclose(to);
+		to = NULL;
+	}
+	fclose(from);
+	if (to)
+		rewind(to);
+	return to;
+}
+
+static FILE *open_lines(const char *path)
+{
+	bool is_stdin = !strcmp(path, "-");
+	FILE *f = is_stdin ? fdopen(dup(STDIN_FILENO), "r")
+			   : fopen(path, "re");
+	struct stat st;
+
+	if (f && (is_stdin || fstat(fileno(f), &st) || !S_ISREG(st.st_mode)))
+		f = spool(f);
+	return f;
+}
+
 /* Count the lines, and find an empty one before anything is written. */
 static int look_at_lines(struct source *s, const char *path)
 {
@@ -167,7 +210,7 @@ static int look_at_lines(struct source *s, const char *path)
 	zr_dtype_parse(&s->dtype, "|u1", 3);
 	if (add_path(s, NULL, path))
 		return CLI_FAILED;
-	s->lines = fopen(path, "re");
+	s->lines = open_lines(path);
 	if (!s->lines)
 		return cli_fail("%s: %s", path, strerror(errno));
 	while (!status && (n = getline(&line, &room, s->lines)) >= 0) {
@@ -232,6 +275,8 @@ static int look(struct source *s, char **paths, size_t count, bool ragged,
 			return look_at_dir(s, paths[0], ragged);
 		if (ends_with(paths[0], ".npz"))
 			return look_at_npz(s, paths[0], ragged);
+		/* A pipe with a name is read once, as standard input is. */
+		s->rewinds = S_ISREG(st.st_mode);
 	}
 	s->from = SOURCE_AXIS0;
 	for (size_t i = 0; i < count; i++) {

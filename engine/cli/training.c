@@ -118,7 +118,7 @@ int samples_take(struct samples *s, struct source *src,
 }
 
 int samples_train(const struct samples *s, const struct tier *tier,
-		  unsigned char **dict, size_t *bytes)
+		  const char *instead, unsigned char **dict, size_t *bytes)
 {
 	struct zr_error err;
 
@@ -130,6 +130,5 @@ int samples_train(const struct samples *s, const struct tier *tier,
 		return CLI_OK;
 	free(*dict);
 	*dict = NULL;
-	return cli_fail("%s; give one with --dict, or use --codec zstd",
-			err.message);
+	return cli_fail("%s; %s", err.message, instead);
 }

@@ -31,8 +31,9 @@ void samples_free(struct samples *s);
 int samples_take(struct samples *s, struct source *src,
 		 const struct tier *tier);
 
-/* Train; *dict is the caller's to free. CLI_FAILED after printing. */
+/* Train; *dict is the caller's to free. CLI_FAILED after printing, with what
+ * to do instead. */
 int samples_train(const struct samples *s, const struct tier *tier,
-		  unsigned char **dict, size_t *bytes);
+		  const char *instead, unsigned char **dict, size_t *bytes);
 
 #endif

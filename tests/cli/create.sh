@@ -96,6 +96,27 @@ for codec in raw zstd_dict; do
 	cat a.npy | "$ZRECORD" create --codec $codec c - || fail "pipe"
 	"$ZRECORD" verify c >out || fail "pipe: verify"
 done
+# A pipe with a name, and lines from a pipe, are read once as well.
+for src in a.npy; do
+	mkfifo pipe
+	cat $src >pipe &
+	rm -rf c
+	works timeout 20 "$ZRECORD" create c pipe
+	"$ZRECORD" export --as npy c e.npy && cmp -s e.npy $src || fail "FIFO"
+	rm -f e.npy pipe
+done
+for how in "--lines -" "--lines /dev/stdin"; do
+	rm -rf c
+	printf 'a\nbb\nccc' | "$ZRECORD" create --codec zstd $how c || fail "$how"
+	[ "$("$ZRECORD" cat --as raw c :)" = abbccc ] || fail "$how: other lines"
+done
+# Deflated data whose last bytes zlib owes after it has taken all input.
+for n in 32 33 34 16384 16395 20000; do
+	"$PYTHON" -c "import numpy as np; np.savez_compressed('z.npz', np.full($n, 32, 'u1'))"
+	rm -rf c
+	works "$ZRECORD" create c z.npz
+	[ "$("$ZRECORD" ls c | wc -l)" -eq $n ] || fail "npz of $n"
+done
 works "$ZRECORD" train --tier fast -o d.dict a.npy
 rm -rf c
 works "$ZRECORD" create --dict d.dict c a.npy
@@ -120,7 +141,11 @@ refuses 1 "line 2 is empty.*--skip-empty" "$ZRECORD" create c --lines gap.txt
 refuses 1 "too little data.*--dict" "$ZRECORD" create --codec zstd_dict c rag
 refuses 1 "parent" "$ZRECORD" create none/c a.npy
 refuses 1 "No such file" "$ZRECORD" create --dict a.npy.none c a.npy
-mkdir empty
+mkdir empty fifo
+mkfifo fifo/a.npy
+refuses 1 "not a regular file" timeout 20 "$ZRECORD" create c fifo
+refuses 1 "exists" "$ZRECORD" create fifo a.npy
+refuses 1 "no_such?x" "$ZRECORD" info $'no_such\nx'
 refuses 1 "no .npy" "$ZRECORD" create c empty
 refuses 1 "Ragged" "$ZRECORD" export --as npy "$GOLDEN/ragged_edges_raw" e.npy
 head -c 5000 a.npy | "$ZRECORD" create c - 2>err && fail "a short pipe"

@@ -52,6 +52,22 @@ a, b = map(json.loads, open("out"))
 assert a["ok"] and a["records"] == 300 and a["damaged"] == [], a
 assert not b["ok"] and b["damaged"] == [4], b
 ' || fail "verify --json"
+cp -r "$C" $'a\xff\"b'
+"$ZRECORD" verify --json $'a\xff\"b' >out || fail "verify --json of odd names"
+"$PYTHON" -c 'import json; json.load(open("out", encoding="utf-8"))' ||
+	fail "verify --json is not JSON: $(cat out)"
+rm -rf a*b
+# What we write has checksums: any damage is found.
+works "$ZRECORD" recode "$C" c
+printf x | dd of=c/data.zr bs=1 seek=41 conv=notrunc status=none
+refuses 1 "record 5: wrong checksum" "$ZRECORD" cat c 5
+works "$ZRECORD" cat --no-checksums c 5
+works "$ZRECORD" cat c 4
+refuses 1 "record 5: wrong checksum" "$ZRECORD" verify c
+printf x | dd of=c/check.zr bs=1 seek=70 conv=notrunc status=none
+refuses 1 "no-checksums" "$ZRECORD" info c
+works "$ZRECORD" info --no-checksums c
+rm -rf c
 refuses 1 "recover" "$ZRECORD" verify "$BAD/unpublished"
 works "$ZRECORD" info "$BAD/unpublished"
 grep -q 'did not finish' out || fail "info of an unpublished one"

@@ -36,6 +36,8 @@ refuses 2 "zstd_dict" "$ZRECORD" create --codec zstd --tier fast d a.npy
 refuses 2 "--level needs" "$ZRECORD" create --codec raw --level 3 d a.npy
 refuses 2 "neither an id nor a slice" "$ZRECORD" cat "$C" 1-2
 refuses 2 "negative" "$ZRECORD" cat "$C" -- -1
+refuses 2 "-1: negative" "$ZRECORD" ls "$C" -1:
+refuses 2 "unknown option '-x'" "$ZRECORD" ls -x "$C"
 # Options may follow the arguments.
 works "$ZRECORD" info "$C" --json
 only
