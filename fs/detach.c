@@ -20,52 +20,74 @@ extern char **environ;
 
 /* mountinfo writes a space, tab, newline or backslash as three octal digits.
  */
-static bool same_path(const char *escaped, const char *path)
+static void unescape(char *path)
 {
-	for (; *escaped && *path; path++) {
-		int c = (unsigned char)*escaped++;
+	char *to = path;
+
+	while (*path) {
+		int c = (unsigned char)*path++;
 
 		if (c == '\\') {
 			c = 0;
-			for (int i = 0; i < 3 && *escaped; i++)
-				c = c * 8 + (*escaped++ - '0');
+			for (int i = 0; i < 3 && *path; i++)
+				c = c * 8 + (*path++ - '0');
 		}
-		if (c != (unsigned char)*path)
-			return false;
+		*to++ = (char)c;
 	}
-	return !*escaped && !*path;
+	*to = '\0';
 }
 
-/* Store the device of what is mounted on `path`, the topmost mount if there
- * are several, without touching that mount: it may not be served. */
-static bool find_device(const char *path, unsigned *major, unsigned *minor)
+/* A mount: its device, and where it is. */
+struct place {
+	unsigned major, minor;
+	char *path; /* in the line that was read */
+};
+
+static bool parse_line(char *line, struct place *m)
+{
+	int at = 0;
+
+	if (sscanf(line, "%*d %*d %u:%u %*s %n", &m->major, &m->minor, &at) <
+		    2 ||
+	    !at)
+		return false;
+	m->path = line + at;
+	m->path[strcspn(m->path, " ")] = '\0';
+	unescape(m->path);
+	return true;
+}
+
+/* The topmost mount at `path`, or, without a path, where the mount of a device
+ * is: *path is then allocated. Touches no mount: it may not be served. */
+static bool look_up(const char *path, struct place *m)
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
-	char *line = NULL;
+	char *line = NULL, *where = NULL;
 	size_t room = 0;
 	bool found = false;
 
 	if (!f)
 		return false;
 	while (getline(&line, &room, f) > 0) {
-		unsigned a, b;
-		int at = 0;
-		char *p;
+		struct place one;
 
-		if (sscanf(line, "%*d %*d %u:%u %*s %n", &a, &b, &at) < 2 ||
-		    !at)
+		if (!parse_line(line, &one))
 			continue;
-		p = line + at;
-		p[strcspn(p, " ")] = '\0';
-		if (same_path(p, path)) {
-			*major = a;
-			*minor = b;
-			found = true;
+		if (path ? strcmp(one.path, path) != 0
+			 : one.major != m->major || one.minor != m->minor)
+			continue;
+		m->major = one.major;
+		m->minor = one.minor;
+		if (!path) {
+			free(where);
+			where = strdup(one.path);
 		}
+		found = true;
 	}
 	free(line);
 	fclose(f);
-	return found;
+	m->path = where;
+	return found && (path || where);
 }
 
 static void run_fusermount(const char *mountpoint)
@@ -87,17 +109,28 @@ static void run_fusermount(const char *mountpoint)
 	free(dir);
 }
 
-static void unmount(const struct detach *d)
+/* The mount may have been moved with a directory above it, or be gone; and it
+ * must be on top where it is, or another one would be unmounted. Returns
+ * whether there is nothing left to unmount. */
+static bool unmount(const struct detach *d)
 {
-	unsigned major, minor;
+	struct place ours = { d->major, d->minor, NULL }, top;
+	bool done = true;
 
-	/* Someone else may have unmounted ours and mounted another. */
-	if (!find_device(d->mountpoint, &major, &minor) || major != d->major ||
-	    minor != d->minor)
-		return;
-	if (umount2(d->mountpoint, MNT_DETACH | UMOUNT_NOFOLLOW) &&
-	    errno == EPERM)
-		run_fusermount(d->mountpoint);
+	if (!look_up(NULL, &ours))
+		return true;
+	if (!look_up(ours.path, &top) || top.major != d->major ||
+	    top.minor != d->minor) {
+		say("cannot unmount %s: another file system is mounted over "
+		    "it",
+		    ours.path);
+		done = false;
+	} else if (umount2(ours.path, MNT_DETACH | UMOUNT_NOFOLLOW) &&
+		   errno == EPERM) {
+		run_fusermount(ours.path);
+	}
+	free(ours.path);
+	return done;
 }
 
 static void *wait_for_signals(void *arg)
@@ -112,8 +145,7 @@ static void *wait_for_signals(void *arg)
 			say("ended by a second signal: files were still open");
 			_exit(EXIT_SYSTEM);
 		}
-		d->unmounted = true;
-		unmount(d);
+		d->unmounted = unmount(d);
 	}
 	return NULL;
 }
@@ -130,11 +162,14 @@ void detach_block(struct detach *d)
 
 int detach_start(struct detach *d, const char *mountpoint)
 {
-	d->mountpoint = mountpoint;
+	struct place m;
+
 	d->unmounted = false;
 	d->stop = false;
-	if (!find_device(mountpoint, &d->major, &d->minor))
+	if (!look_up(mountpoint, &m))
 		return -ENOENT;
+	d->major = m.major;
+	d->minor = m.minor;
 	return -pthread_create(&d->thread, NULL, wait_for_signals, d);
 }
 

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 struct detach {
-	const char *mountpoint; /* absolute, without links */
 	unsigned major, minor;	/* the device of the mount */
 	pthread_t thread;
 	sigset_t signals;
@@ -21,8 +20,8 @@ struct detach {
 /* Block the signals in this thread and those it starts; they wait. */
 void detach_block(struct detach *d);
 
-/* Start the thread that takes them, once the mount is there. Returns 0 or a
- * negative errno. */
+/* Start the thread that takes them, once the mount is at `mountpoint`, which is
+ * absolute and without links. Returns 0 or a negative errno. */
 int detach_start(struct detach *d, const char *mountpoint);
 
 /* End the thread. */

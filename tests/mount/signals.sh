@@ -117,3 +117,28 @@ for i in 1 2 3 4 5 6 7 8; do
 	[ -s "$WORK/m$i/records/000000.npy" ] || fail "mount $i"
 	unmounted "$WORK/m$i"
 done
+
+# Covered by another mount, a driver cannot unmount its own: the signal waits
+# for the next one. Moved with a directory above it, it is found.
+if [ "$(id -u)" -eq 0 ]; then
+	start
+	first=$PID
+	"$ZRECORDFS" "$C" "$M" || fail "a second mount over the first"
+	kill "$first"
+	sleep 0.3
+	kill -0 "$first" 2>/dev/null || fail "a covered driver is gone"
+	fusermount3 -u "$M" || fail "the upper mount"
+	[ -s "$M/records/000000.npy" ] || fail "the lower mount does not serve"
+	kill "$first"
+	wait_until no_driver "$M" || fail "a driver that was covered stays"
+	mounted "$M" && fail "its mount stays"
+
+	mkdir -p "$WORK/up/m"
+	"$ZRECORDFS" "$C" "$WORK/up/m" || fail "mount below up"
+	pid=$(drivers "$WORK/up/m")
+	mv "$WORK/up" "$WORK/moved"
+	kill "$pid"
+	wait_until no_driver "$WORK/up/m" || fail "a moved driver stays"
+	mounted "$WORK/moved/m" && fail "a moved mount stays"
+fi
+true
