@@ -364,7 +364,8 @@ const struct command cmd_create = {
 	"  C                 a container\n"
 	"  A.npz             one array: as .npy; several: a record each\n"
 	"  -                 a .npy file on standard input\n\n"
-	"  --lines FILE  a text file instead of SRC: each line a |u1 record\n"
+	"  --lines FILE  a text file (- for standard input) instead of SRC: each\n"
+	"                line a |u1 record\n"
 	"  --skip-empty  leave empty lines out, which cannot be stored\n"
 	CODEC_HELP,
 	run_create,
