@@ -16,6 +16,13 @@ const char *zr_version(void)
 		ZR_VERSION_MINOR) "." STRINGIFY(ZR_VERSION_PATCH);
 }
 
+const char *zr_codec_name(enum zr_codec codec)
+{
+	static const char *const names[] = { "raw", "zstd", "zstd_dict" };
+
+	return (unsigned)codec < 3 ? names[codec] : NULL;
+}
+
 static const struct {
 	int code;
 	const char *text;
@@ -25,7 +32,7 @@ static const struct {
 	{ -EBADMSG, "damaged record" },
 	{ -ENODATA, "never published: its writer did not finish" },
 	{ -EBUSY, "busy: a writer holds it" },
-	{ -ERANGE, "no such record" },
+	{ -ERANGE, "no such record, or too little room" },
 	{ -EINVAL, "invalid argument" },
 	{ -ENOTSUP, "not supported" },
 	{ -EEXIST, "exists already" },

@@ -37,7 +37,7 @@ static int no_memory(struct zr_error *err, const struct zr_container *c,
 			  "record %llu: no memory", (unsigned long long)id);
 }
 
-static int cut(const struct zr_container *c, uint64_t id, struct zr_error *err)
+int zr_fault(const struct zr_container *c, uint64_t id, struct zr_error *err)
 {
 	return zr_fail_at(err, -EIO, c->data_path,
 			  (struct zr_facts){ id, ZR_NONE, c->meta.tail_offset,
@@ -45,11 +45,6 @@ static int cut(const struct zr_container *c, uint64_t id, struct zr_error *err)
 			  "record %llu: the file ends before it; it was cut "
 			  "after opening",
 			  (unsigned long long)id);
-}
-
-int zr_fault(const struct zr_container *c, uint64_t id, struct zr_error *err)
-{
-	return cut(c, id, err);
 }
 
 static int read_stored(const struct zr_container *c, uint64_t id, uint64_t off,
@@ -65,7 +60,7 @@ static int read_stored(const struct zr_container *c, uint64_t id, uint64_t off,
 	if (!rc)
 		return 0;
 	if (rc == -ENODATA)
-		return cut(c, id, err);
+		return zr_fault(c, id, err);
 	return zr_fail_at(err, rc == -ENOMEM ? rc : -EIO, c->data_path,
 			  (struct zr_facts){ id, off, len, ZR_NONE },
 			  "record %llu: reading failed (errno %d)",

@@ -27,7 +27,6 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t,
 int zr_info_json(const struct zr_container *c, char *buf, size_t size,
 		 size_t *len)
 {
-	static const char *const codecs[] = { "raw", "zstd", "zstd_dict" };
 	const struct zr_info *i = &c->info;
 	struct text t = { buf, size, 0 };
 
@@ -47,7 +46,7 @@ int zr_info_json(const struct zr_container *c, char *buf, size_t size,
 	    "\"codec\": \"%s\", \"records\": %llu, \"logical_bytes\": %llu, "
 	    "\"stored_bytes\": %llu, \"dict_bytes\": %llu, "
 	    "\"published\": %s, \"checksums\": %s}\n",
-	    codecs[i->codec], (unsigned long long)i->records,
+	    zr_codec_name(i->codec), (unsigned long long)i->records,
 	    (unsigned long long)zr_logical_bytes(c),
 	    (unsigned long long)i->stored_bytes,
 	    (unsigned long long)i->dict_bytes, i->published ? "true" : "false",

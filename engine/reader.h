@@ -44,7 +44,7 @@ struct zr_layout {
 /* Make room for at least `size` bytes; contents are lost when it grows. */
 int zr_buffer_room(struct zr_buffer *b, size_t size);
 
-/* The error of a record whose mapped bytes are no longer there. */
+/* The error of a record whose bytes are no longer there. */
 int zr_fault(const struct zr_container *c, uint64_t id, struct zr_error *err);
 
 /* Read and decode the record at `e` into `dst`, which has room for e->logic

@@ -121,6 +121,10 @@ ZR_API const char *zr_strerror(int code);
 /* Return "MAJOR.MINOR.PATCH" of the library that runs, in static memory. */
 ZR_API const char *zr_version(void);
 
+/* Return "raw", "zstd" or "zstd_dict", in static memory, or NULL for a number
+ * that is no codec. */
+ZR_API const char *zr_codec_name(enum zr_codec codec);
+
 /* ---- Types ----------------------------------------------------------- */
 
 /* The type of an element, by NumPy's dtype.str: byte order, kind, size. */

@@ -26,10 +26,10 @@ struct create {
 
 static bool parse_codec(const char *name, enum zr_codec *out)
 {
-	static const char *const names[] = { "raw", "zstd", "zstd_dict" };
+	const char *one;
 
-	for (size_t i = 0; i < 3; i++) {
-		if (!strcmp(names[i], name)) {
+	for (int i = 0; (one = zr_codec_name((enum zr_codec)i)); i++) {
+		if (!strcmp(one, name)) {
 			*out = (enum zr_codec)i;
 			return true;
 		}

@@ -22,7 +22,6 @@ static void print_sizes(const struct zr_container *c)
 
 static void print_info(const struct zr_container *c)
 {
-	static const char *const codecs[] = { "raw", "zstd", "zstd_dict" };
 	const struct zr_info *info = zr_info(c);
 
 	printf("kind       %s\ndtype      %s\n",
@@ -36,7 +35,7 @@ static void print_info(const struct zr_container *c)
 		       info->item_shape.rank == 1 ? "," : "",
 		       cli_size(info->record_bytes));
 	}
-	printf("codec      %s\nrecords    %llu\n", codecs[info->codec],
+	printf("codec      %s\nrecords    %llu\n", zr_codec_name(info->codec),
 	       (unsigned long long)info->records);
 	print_sizes(c);
 	printf("checksums  %s\n", info->checksums ? "yes" : "no");
