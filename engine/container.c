@@ -100,8 +100,21 @@ static bool never_published(const struct zr_container *c, uint64_t meta_size,
 	       (meta_size > ZR_META_TABLE || data_size);
 }
 
-static int open_meta(struct zr_container *c, int dir, struct stat *st,
-		     struct zr_error *err)
+/* As many records and bytes as the files have, if the header claims none, or
+ * more than there are. */
+static void take_what_is_there(struct zr_container *c, uint64_t meta_size,
+			       uint64_t data_size)
+{
+	uint64_t entries = (meta_size - ZR_META_TABLE) / ZR_ENTRY_BYTES;
+
+	if (!c->info.published || c->meta.length > entries)
+		c->meta.length = entries;
+	if (!c->info.published || c->meta.tail_offset > data_size)
+		c->meta.tail_offset = data_size;
+}
+
+static int open_meta(struct zr_container *c, int dir, uint32_t flags,
+		     struct stat *st, struct zr_error *err)
 {
 	unsigned char head[ZR_META_TABLE];
 	uint64_t size;
@@ -128,7 +141,8 @@ static int open_meta(struct zr_container *c, int dir, struct stat *st,
 	rc = zr_meta_decode(&c->meta, head, c->path, err);
 	if (rc)
 		return rc;
-	if (c->meta.length > (size - ZR_META_TABLE) / ZR_ENTRY_BYTES)
+	if (c->meta.length > (size - ZR_META_TABLE) / ZR_ENTRY_BYTES &&
+	    !(flags & ZR_OPEN_RECOVER))
 		return zr_fail_at(
 			err, -EUCLEAN, c->path,
 			(struct zr_facts){
@@ -149,8 +163,8 @@ static int open_table(struct zr_container *c, struct zr_error *err)
 			&c->table, err);
 }
 
-static int open_data(struct zr_container *c, int dir, uint64_t *size,
-		     struct zr_error *err)
+static int open_data(struct zr_container *c, int dir, uint32_t flags,
+		     uint64_t *size, struct zr_error *err)
 {
 	struct stat st;
 	int rc = open_file(dir, "data.zr", c->path, &st, &c->data_fd, err);
@@ -158,7 +172,7 @@ static int open_data(struct zr_container *c, int dir, uint64_t *size,
 	if (rc)
 		return rc;
 	*size = (uint64_t)st.st_size;
-	if (c->meta.tail_offset > *size)
+	if (c->meta.tail_offset > *size && !(flags & ZR_OPEN_RECOVER))
 		return zr_fail_at(
 			err, -EUCLEAN, c->path,
 			(struct zr_facts){ ZR_NONE, 8, *size,
@@ -263,9 +277,9 @@ static int open_parts(struct zr_container *c,
 	dir = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return zr_fail_sys(err, errno, c->path, "opening");
-	rc = open_meta(c, dir, &st, err);
+	rc = open_meta(c, dir, opt->flags, &st, err);
 	if (!rc)
-		rc = open_data(c, dir, &data_size, err);
+		rc = open_data(c, dir, opt->flags, &data_size, err);
 	if (!rc)
 		rc = open_dict(c, dir, err);
 	if (!rc)
@@ -277,10 +291,8 @@ static int open_parts(struct zr_container *c,
 	if (rc)
 		return rc;
 	c->check = c->info.checksums && (opt->flags & ZR_OPEN_CHECK);
-	if (!c->info.published && (opt->flags & ZR_OPEN_RECOVER)) {
-		c->meta.length = ((uint64_t)st.st_size - ZR_META_TABLE) /
-				 ZR_ENTRY_BYTES;
-		c->meta.tail_offset = data_size;
+	if (opt->flags & ZR_OPEN_RECOVER) {
+		take_what_is_there(c, (uint64_t)st.st_size, data_size);
 	} else if (!c->info.published &&
 		   !(opt->flags & ZR_OPEN_UNPUBLISHED)) {
 		return zr_fail(err, -ENODATA, c->path,

@@ -96,7 +96,8 @@ int zr_sums_read(struct zr_sums *s, int fd, uint64_t size,
 		return 0;
 	return zr_fail(err, -EUCLEAN, path,
 		       "its checksums in check.zr are not usable: %s; they can "
-		       "be ignored (--no-checksums)",
+		       "be ignored (zrecord --no-checksums, zrecordfs -o "
+		       "checksums=off)",
 		       wrong);
 }
 

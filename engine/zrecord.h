@@ -157,9 +157,10 @@ ZR_API int zr_shape_size(const struct zr_dtype *dtype,
 /* Let zr_open return a container that was never published; it has 0 records
  * and zr_info()->published is false. */
 #define ZR_OPEN_UNPUBLISHED 1u
-/* Let zr_open return a container that was never published with every entry
- * that its table has room for; those that were not written are bad records.
- * A published container opens as ever. For `zrecord recover`. */
+/* Let zr_open return a container that was never published, or whose files are
+ * shorter than its header says, with every entry that its table has room for;
+ * records that were not written or are cut off are bad records. A whole
+ * container opens as ever. For `zrecord recover`. */
 #define ZR_OPEN_RECOVER 2u
 /* Compare each record that is read with its hash in the sidecar check.zr
  * (F13), if there is one: a difference is -EBADMSG. Slices of raw records then

@@ -42,7 +42,8 @@ static bool parse_level(const char *text, int *out)
 	bool minus = *text == '-';
 	uint64_t v;
 
-	if (!cli_number(text + minus, 1, 1000000, &v))
+	/* What libzstd takes; 0 would mean its default, which is ours. */
+	if (!cli_number(text + minus, 1, minus ? 131072 : 22, &v))
 		return false;
 	*out = minus ? -(int)v : (int)v;
 	return true;
@@ -208,7 +209,7 @@ static int create(struct create *k, const char *dst, char **src, size_t count)
 }
 
 enum { OPT_CODEC = 256, OPT_LEVEL, OPT_DICT, OPT_TIER, OPT_RAGGED, OPT_LINES,
-       OPT_SKIP_EMPTY };
+       OPT_SKIP_EMPTY, OPT_NO_CHECKSUMS };
 
 static int take_option(const struct command *cmd, struct create *k, int o,
 		       char **argv)
@@ -225,7 +226,10 @@ static int take_option(const struct command *cmd, struct create *k, int o,
 	case OPT_LEVEL:
 		return parse_level(optarg, &k->opt.level)
 			       ? CLI_OK
-			       : cli_usage(cmd, "bad level '%s'", optarg);
+			       : cli_usage(cmd,
+					   "--level takes 1 to 22, or -1 to "
+					   "-131072, not '%s'",
+					   optarg);
 	case OPT_DICT:
 		k->dict_path = optarg;
 		return CLI_OK;
@@ -245,7 +249,7 @@ static int take_option(const struct command *cmd, struct create *k, int o,
 	case OPT_SKIP_EMPTY:
 		k->skip_empty = true;
 		return CLI_OK;
-	case 0:
+	case OPT_NO_CHECKSUMS: /* of the new one; the source is compared */
 		k->opt.no_checksums = true;
 		return CLI_OK;
 	case 'j':
@@ -270,7 +274,7 @@ static int parse(const struct command *cmd, struct create *k, int argc,
 		{ "ragged", no_argument, NULL, OPT_RAGGED },
 		{ "lines", required_argument, NULL, OPT_LINES },
 		{ "skip-empty", no_argument, NULL, OPT_SKIP_EMPTY },
-		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
+		{ "no-checksums", no_argument, NULL, OPT_NO_CHECKSUMS },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -282,6 +286,8 @@ static int parse(const struct command *cmd, struct create *k, int argc,
 		if (status || *done)
 			return status;
 	}
+	if (k->skip_empty && !k->lines)
+		return cli_usage(cmd, "--skip-empty goes with --lines");
 	if (k->dict_path && k->tier)
 		return cli_usage(cmd, "--dict and --tier exclude each other");
 	if ((k->dict_path || k->tier) && !k->codec_given)
@@ -345,9 +351,11 @@ static int run_recode(const struct command *cmd, int argc, char **argv)
 #define CODEC_HELP                                                             \
 	"  --codec C     raw (default: reads fastest), zstd, or zstd_dict (small\n" \
 	"                records that are alike)\n"                             \
-	"  --level N     of zstd; default 3, with a dictionary 12\n"           \
+	"  --level N     of zstd, 1 to 22 or -1 to -131072; default 3, with a\n" \
+	"                dictionary 12. Without --codec: zstd\n"              \
 	"  --dict FILE   the dictionary for zstd_dict, as 'zrecord train' makes\n" \
-	"                it; else one is trained on the records\n"             \
+	"                it; else one is trained on the records. Without\n"  \
+	"                --codec: zstd_dict, as for --tier\n"                 \
 	"  --tier T      how large a dictionary to train: fast (32 KiB),\n"    \
 	"                balanced (128 KiB, default), max (1 MiB)\n"           \
 	"  --no-checksums   leave out check.zr, the hash of each record\n"     \

@@ -212,8 +212,8 @@ const struct command cmd_export = {
 	"export", "[--as dir|npy|npz] [--select SELECTION] CONTAINER DST",
 	"Write records as .npy. DST must not exist; it appears whole or not at\n"
 	"all.\n\n"
-	"  --as dir   a directory with a file for each record, named by its id\n"
-	"             (default)\n"
+	"  --as dir   a directory with a file for each record, named by its id;\n"
+	"             an id that is selected twice is one file (default)\n"
 	"  --as npy   one array with the records along axis 0 (Dense)\n"
 	"  --as npz   one file with the members arr_0.npy, arr_1.npy, ...\n"
 	"  --select SELECTION   only these records, as for 'zrecord cat'\n"

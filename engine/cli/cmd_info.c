@@ -1,11 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord info: what a container holds. */
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
-static void print_sizes(const struct zr_container *c)
+/* All that the container takes: the table and the checksums too. */
+static uint64_t files_bytes(const char *path)
+{
+	static const char *const names[] = { "meta.zr", "data.zr", "dict.zr",
+					     "check.zr" };
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct stat st;
+		char *file;
+
+		if (asprintf(&file, "%s/%s", path, names[i]) < 0)
+			return 0;
+		if (!stat(file, &st))
+			sum += (uint64_t)st.st_size;
+		free(file);
+	}
+	return sum;
+}
+
+static void print_sizes(const struct zr_container *c, const char *path)
 {
 	const struct zr_info *info = zr_info(c);
 	uint64_t logical = zr_logical_bytes(c);
@@ -18,9 +40,10 @@ static void print_sizes(const struct zr_container *c)
 	putchar('\n');
 	if (info->dict_bytes)
 		printf("dictionary %s\n", cli_size(info->dict_bytes));
+	printf("files      %s\n", cli_size(files_bytes(path)));
 }
 
-static void print_info(const struct zr_container *c)
+static void print_info(const struct zr_container *c, const char *path)
 {
 	const struct zr_info *info = zr_info(c);
 
@@ -37,10 +60,11 @@ static void print_info(const struct zr_container *c)
 	}
 	printf("codec      %s\nrecords    %llu\n", zr_codec_name(info->codec),
 	       (unsigned long long)info->records);
-	print_sizes(c);
+	print_sizes(c, path);
 	printf("checksums  %s\n", info->checksums ? "yes" : "no");
 	if (!info->published)
-		puts("published  no: its writer did not finish");
+		puts("published  no: its writer did not finish; 'zrecord "
+		     "recover' saves what is whole");
 }
 
 static int print_json(const struct zr_container *c)
@@ -81,14 +105,15 @@ static int run(const struct command *cmd, int argc, char **argv)
 	if (json)
 		status = print_json(c);
 	else
-		print_info(c);
+		print_info(c, argv[optind]);
 	zr_close(c);
 	return status ? status : cli_flush(CLI_OK);
 }
 
 const struct command cmd_info = {
 	"info", "[--json] CONTAINER",
-	"Tell what a container holds, also of one that was never published.\n\n"
+	"Tell what a container holds. One that was never published holds\n"
+	"nothing yet; 'zrecord recover' finds what was written.\n\n"
 	"  --json   one JSON object\n"
 	"  --no-checksums   do as if there were no check.zr\n",
 	run,

@@ -124,6 +124,8 @@ static int recover(const char *src, const char *dst)
 		output_catch_signals();
 		status = recover_all(&k, dst);
 	}
+	if (!status && !k.whole)
+		status = cli_fail("%s: no record of it is whole", src);
 	if (!status && zr_publish(k.w, &err))
 		status = cli_error(&err);
 	else if (status)
@@ -158,10 +160,14 @@ static int run(const struct command *cmd, int argc, char **argv)
 }
 
 const struct command cmd_recover = {
-	"recover", "SRC DST",
+	"recover", "[--no-checksums] SRC DST",
 	"Make the container DST of the records of SRC that are whole, in their\n"
-	"order: of a build that was never finished, or of a container with\n"
-	"damaged records. A compressed record is whole if it decodes; of a raw\n"
-	"one only its length can be told. DST must not exist.\n",
+	"order: of a build that was never finished (a create that was killed\n"
+	"leaves .DST.XXXXXX.zrtmp beside DST), or of a container that is damaged\n"
+	"or cut. A record is whole if it has its checksum; without check.zr, a\n"
+	"compressed one if it decodes, and of a raw one only its length can be\n"
+	"told. DST must not exist. The exit status is 0 if DST was made, also if\n"
+	"records were lost; the summary tells.\n\n"
+	"  --no-checksums   do not compare with check.zr\n",
 	run,
 };

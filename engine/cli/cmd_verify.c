@@ -141,11 +141,13 @@ static void print_result(const struct check *k, const char *path, bool json,
 			 int status)
 {
 	unsigned long long records = k->c ? zr_info(k->c)->records : 0;
+	bool sums = k->c && zr_info(k->c)->checksums;
 
 	if (!json) {
 		if (k->c)
-			printf("%s: %llu records, %zu damaged\n", path,
-			       records, k->bad_count);
+			printf("%s: %llu records, %zu damaged%s\n", path,
+			       records, k->bad_count,
+			       sums ? "" : ", no checksums to compare");
 		return;
 	}
 	printf("{\"path\": ");
@@ -155,7 +157,8 @@ static void print_result(const struct check *k, const char *path, bool json,
 		printf("%llu", records);
 	else
 		printf("null");
-	printf(", \"damaged\": [");
+	printf(", \"checksums\": %s, \"damaged\": [",
+	       sums ? "true" : "false");
 	for (size_t i = 0; i < k->bad_count; i++)
 		printf("%s%llu", i ? ", " : "", (unsigned long long)k->bad[i]);
 	printf("]}\n");
@@ -214,8 +217,9 @@ static int run(const struct command *cmd, int argc, char **argv)
 const struct command cmd_verify = {
 	"verify", "[-j N] [--json] CONTAINER...",
 	"Read every record of each container and tell which are damaged: a line\n"
-	"each on standard error, a summary on standard output. The exit status\n"
-	"is 0 if all is well.\n\n"
+	"each on standard error, a summary on standard output. Without check.zr,\n"
+	"as in containers of loaderx, raw bytes have nothing to be compared with.\n"
+	"The exit status is 0 if all is well.\n\n"
 	"  -j N     on N threads (default: all CPUs)\n"
 	"  --json   the summary as one JSON object a line\n"
 	"  --no-checksums   only decode, do not compare with check.zr\n",

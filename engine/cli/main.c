@@ -67,7 +67,11 @@ static int unknown(const char *name)
 		if (distance(name, commands[i]->name) <
 		    distance(name, best->name))
 			best = commands[i];
-	if (distance(name, best->name) <= 3)
+	if (name[0] == '-')
+		fprintf(stderr, "zrecord: '%s' comes before a command; try "
+				"'zrecord help'\n",
+			name);
+	else if (distance(name, best->name) <= 3)
 		fprintf(stderr,
 			"zrecord: unknown command '%s'; did you mean '%s'?\n",
 			name, best->name);

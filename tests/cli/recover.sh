@@ -37,6 +37,31 @@ grep -q "record 4: " err || fail "the lost record is not told: $(cat err)"
 refuses 1 "exists" "$ZRECORD" recover "$BAD/zstd_flip" r
 rm -rf r
 
+# Cut, or with a table that was cut.
+works "$ZRECORD" recode "$GOLDEN/dense_f4_raw" cut
+truncate -s 1000 cut/data.zr
+"$ZRECORD" recover cut r >out 2>err || fail "cut data: $? $(cat err)"
+same "r: 4 records whole, 19 not"
+rm -rf r cut
+works "$ZRECORD" recode "$GOLDEN/dense_f4_raw" cut
+truncate -s $((4096 + 16 * 7 + 3)) cut/meta.zr
+"$ZRECORD" recover cut r >out 2>err || fail "cut table: $? $(cat err)"
+same "r: 7 records whole, 0 not"
+rm -rf r
+truncate -s 4096 cut/meta.zr
+refuses 1 "no record of it is whole" "$ZRECORD" recover cut r
+# A raw record with other bytes is lost if there is a checksum, and only then.
+rm -rf cut
+works "$ZRECORD" recode "$GOLDEN/dense_f4_raw" cut
+printf x | dd of=cut/data.zr bs=1 seek=500 conv=notrunc status=none
+refuses 1 "wrong checksum" "$ZRECORD" recode --no-checksums cut r
+"$ZRECORD" recover cut r >out 2>err || fail "checksum: $?"
+same "r: 22 records whole, 1 not"
+rm -rf r
+works "$ZRECORD" recover --no-checksums cut r
+same "r: 23 records whole, 0 not"
+rm -rf r cut
+
 # A build that is alive is busy, not damaged.
 mkfifo pipe
 (printf '\x93NUMPY\x01\x00\x76\x00'

@@ -30,7 +30,11 @@ refuses 2 "not 'xml'" "$ZRECORD" cat --as xml "$C" 0
 refuses 2 "not 'x'" "$ZRECORD" verify -j x "$C"
 refuses 2 "not '0'" "$ZRECORD" verify -j 0 "$C"
 refuses 2 "not 'lz4'" "$ZRECORD" create --codec lz4 d a.npy
-refuses 2 "bad level" "$ZRECORD" create --codec zstd --level 1x d a.npy
+for level in 0 1x 23 -131073 x; do
+	refuses 2 "not '$level'" "$ZRECORD" create --codec zstd --level $level d a.npy
+done
+refuses 2 "goes with --lines" "$ZRECORD" create --skip-empty d a.npy
+refuses 2 "before a command" "$ZRECORD" -j 2 info "$C"
 refuses 2 "exclude" "$ZRECORD" create --dict d --tier fast d a.npy
 refuses 2 "zstd_dict" "$ZRECORD" create --codec zstd --tier fast d a.npy
 refuses 2 "--level needs" "$ZRECORD" create --codec raw --level 3 d a.npy
