@@ -74,7 +74,7 @@ static int file_size(struct mount *m, struct stream *s, const struct node *n,
 		return -ENOMEM;
 	switch (n->kind) {
 	case NODE_INFO:
-		*size = s->json_len;
+		*size = info_size(s);
 		return 0;
 	case NODE_ALL:
 		*size = s->all_bytes;

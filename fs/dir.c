@@ -7,6 +7,28 @@
 #include "name.h"
 #include "ops.h"
 
+/* The kernel needs about 1 KiB for a file that it knows. */
+#define TELL_MAX ((uint64_t)200000)
+/* As above, where each size costs a decode. */
+#define TELL_COSTLY_MAX ((uint64_t)4096)
+
+bool dir_tells_all(const struct mount *m)
+{
+	const struct stream *s = &m->stream;
+	bool cheap = s->dense || s->info->checksums ||
+		     s->info->codec == ZR_RAW;
+
+	return m->opt->push_bytes &&
+	       s->info->records <= (cheap ? TELL_MAX : TELL_COSTLY_MAX);
+}
+
+/* A .npz has no size before all its members have one; who wants it asks. */
+static bool is_told(struct mount *m, const struct node *n)
+{
+	return !m->plus_always || n->kind != NODE_BATCH ||
+	       mount_stream(m, n)->dense;
+}
+
 /* Returns the bytes of the entry, added only if they are at most `room`. */
 static size_t add(fuse_req_t req, struct mount *m, char *buf, size_t room,
 		  const char *name, const struct node *n, uint64_t place,
@@ -22,7 +44,7 @@ static size_t add(fuse_req_t req, struct mount *m, char *buf, size_t room,
 		return fuse_add_direntry(req, buf, room, name, &e.attr, next);
 	/* Number 0 lists the name and tells the kernel nothing more, which
 	 * is right for "." and "..", and for what has no attributes now. */
-	if (place >= 2 && attr_get(m, n, &e.attr) == 0) {
+	if (place >= 2 && is_told(m, n) && attr_get(m, n, &e.attr) == 0) {
 		e.ino = e.attr.st_ino;
 		e.generation = 1;
 		e.attr_timeout = FOREVER;
@@ -65,6 +87,7 @@ void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		struct fuse_file_info *fi)
 {
 	(void)fi;
+	count_request(fuse_req_userdata(req), REQUEST_READDIR);
 	list(req, ino, size, off, false);
 }
 
@@ -72,5 +95,6 @@ void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		    struct fuse_file_info *fi)
 {
 	(void)fi;
+	count_request(fuse_req_userdata(req), REQUEST_READDIRPLUS);
 	list(req, ino, size, off, true);
 }

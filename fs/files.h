@@ -16,6 +16,12 @@ struct span {
 void span_copy(unsigned char *dst, const struct span *span, uint64_t at,
 	       const void *piece, uint64_t len);
 
+/* Return the size of info.json, which is always the same. */
+uint64_t info_size(const struct stream *s);
+
+/* Write info.json, as it is now, into `buf`, which has info_size bytes. */
+void info_write(struct mount *m, const struct stream *s, unsigned char *buf);
+
 /* Read a span of the file that holds `count` records of a Dense stream, from
  * record `first` on, as one array. Returns 0 or an error of zr_read. */
 int rows_read(struct mount *m, struct worker *w, struct stream *s,

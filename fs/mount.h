@@ -37,13 +37,27 @@ struct stream {
 /* Ids that a gather is asked for at once. */
 #define WORKER_IDS 1024
 
-/* Used by one thread only. */
+/* What the kernel asks for, as info.json counts it. */
+enum request {
+	REQUEST_LOOKUP,
+	REQUEST_GETATTR,
+	REQUEST_OPEN,
+	REQUEST_READ,
+	REQUEST_READDIR,
+	REQUEST_READDIRPLUS,
+	REQUEST_FORGET,
+	REQUEST_OTHER,
+	REQUESTS,
+};
+
+/* Used by one thread only, but for the counts, which others read. */
 struct worker {
 	struct worker *next; /* under mount->lock */
 	struct zr_reader *reader;
 	unsigned char *reply, *scratch;
 	size_t reply_size, scratch_size;
 	uint64_t ids[WORKER_IDS];
+	_Atomic uint64_t requests[REQUESTS];
 };
 
 struct mount {
@@ -53,6 +67,8 @@ struct mount {
 	struct cache *layouts; /* struct npz, by inode */
 	bool no_open;	       /* the kernel takes ENOSYS from open */
 	bool no_opendir;
+	bool plus_always;     /* a listing makes all files known */
+	struct push *push;    /* while serving */
 	_Atomic uint64_t init_unique;  /* the INIT request, while unanswered */
 	_Atomic uint32_t init_offered; /* its flags */
 	_Atomic uint64_t complaints;   /* see complain() */
@@ -101,6 +117,12 @@ unsigned char *worker_scratch(struct worker *w, size_t size);
 
 /* Return the stream a node belongs to, or NULL. */
 struct stream *mount_stream(struct mount *m, const struct node *n);
+
+/* Count a request that the calling thread is to answer. */
+void count_request(struct mount *m, enum request kind);
+
+/* Store how many requests there were of each kind. */
+void count_sum(struct mount *m, uint64_t sum[static REQUESTS]);
 
 /* Tell whoever watches the foreground, not too often, why a READ failed. */
 void complain(struct mount *m, const struct zr_error *err);

@@ -24,6 +24,10 @@ static void op_init(void *data, struct fuse_conn_info *conn)
 	conn->want &=
 		~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
 			    FUSE_CAP_SPLICE_MOVE | FUSE_CAP_AUTO_INVAL_DATA);
+	m->plus_always = (conn->want & FUSE_CAP_READDIRPLUS) &&
+			 dir_tells_all(m);
+	if (m->plus_always)
+		conn->want &= ~(unsigned)FUSE_CAP_READDIRPLUS_AUTO;
 	conn->max_background = BACKGROUND_MAX;
 	conn->congestion_threshold = BACKGROUND_MAX * 3 / 4;
 	m->no_open = conn->capable & FUSE_CAP_NO_OPEN_SUPPORT;
@@ -38,6 +42,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct node dir, child;
 	int rc = attr_node(m, parent, &dir);
 
+	count_request(m, REQUEST_LOOKUP);
 	if (!rc)
 		rc = attr_lookup(m, &dir, name, &child);
 	if (!rc)
@@ -63,6 +68,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino,
 	int rc = attr_node(m, ino, &n);
 
 	(void)fi;
+	count_request(m, REQUEST_GETATTR);
 	if (!rc)
 		rc = attr_get(m, &n, &st);
 	if (rc)
@@ -78,6 +84,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct mount *m = fuse_req_userdata(req);
 
 	(void)ino;
+	count_request(m, REQUEST_OPEN);
 	fi->keep_cache = 1;
 	if (m->no_open)
 		fuse_reply_err(req, ENOSYS);
@@ -93,6 +100,7 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino,
 	struct mount *m = fuse_req_userdata(req);
 
 	(void)ino;
+	count_request(m, REQUEST_OPEN);
 	fi->keep_cache = 1;
 	fi->cache_readdir = 1;
 	if (m->no_opendir)
@@ -105,6 +113,7 @@ static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)
 {
 	(void)ino;
 	(void)nlookup;
+	count_request(fuse_req_userdata(req), REQUEST_FORGET);
 	fuse_reply_none(req);
 }
 
@@ -113,12 +122,13 @@ static void op_forget_multi(fuse_req_t req, size_t count,
 {
 	(void)count;
 	(void)forgets;
+	count_request(fuse_req_userdata(req), REQUEST_FORGET);
 	fuse_reply_none(req);
 }
 
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
-	const struct mount *m = fuse_req_userdata(req);
+	struct mount *m = fuse_req_userdata(req);
 	const struct zr_info *info = m->stream.info;
 	uint64_t bytes = info->stored_bytes + info->dict_bytes;
 	struct statvfs st = {
@@ -132,6 +142,7 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 	};
 
 	(void)ino;
+	count_request(m, REQUEST_OTHER);
 	fuse_reply_statfs(req, &st);
 }
 

@@ -5,10 +5,16 @@
 
 #include <fuse_lowlevel.h>
 
+#include "mount.h"
+
 /* The table for fuse_session_new; the userdata is a struct mount. */
 extern const struct fuse_lowlevel_ops ops_table;
 
 /* ---- dir.c, read.c ---- */
+
+/* Return true if each listing should tell the kernel all about the files, so
+ * that it knows them when they are pushed. */
+bool dir_tells_all(const struct mount *m);
 
 void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		struct fuse_file_info *fi);

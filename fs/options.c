@@ -17,6 +17,8 @@
 #include "zrecord.h"
 
 #define CACHE_MB_DEFAULT 64
+#define PUSH_MB_DEFAULT 8
+#define PUSH_MB_MAX 1024u
 #define CACHE_MB_MAX ((uint64_t)1 << 20)
 #define BATCH_DEFAULT 256
 #define THREADS_MAX 256
@@ -34,6 +36,10 @@ static const char help[] =
 	"\n"
 	"  -o batch=N:M..    sizes that batches/ lists (256)\n"
 	"  -o cache_mb=N     decoded records to keep, in MiB (64)\n"
+	"  -o push_mb=N      bytes that the kernel is told ahead of a reader "
+	"who goes\n"
+	"                    through records/ in order, in MiB (8)\n"
+	"  -o push=off       tell the kernel only what it asks for\n"
 	"  -o checksums=off  do not compare records with check.zr (on)\n"
 	"  -o threads=N      threads that serve (as many as CPUs, at most 16)\n"
 	"  -o uid=N,gid=N,umask=OCTAL   owner and permissions of all files\n"
@@ -115,6 +121,10 @@ static int number_option(struct options *opt, enum option_kind kind,
 		if (!n || n > THREADS_MAX)
 			return bad_value(option);
 		opt->threads = (unsigned)n;
+	} else if (kind == OPTION_PUSH_MB) {
+		if (!n || n > PUSH_MB_MAX)
+			return bad_value(option);
+		opt->push_bytes = n << 20;
 	} else {
 		if (n > CACHE_MB_MAX)
 			return bad_value(option);
@@ -137,11 +147,14 @@ static int value_option(struct options *opt, enum option_kind kind,
 		return -1;
 	case OPTION_BATCH:
 		return parse_sizes(opt, option, value);
+	case OPTION_PUSH:
+		return parse_switch(&opt->no_push, option, value);
 	case OPTION_CHECKSUMS:
 		return parse_switch(&opt->no_checksums, option, value);
 	case OPTION_UID:
 	case OPTION_GID:
 	case OPTION_CACHE_MB:
+	case OPTION_PUSH_MB:
 	case OPTION_THREADS:
 		return number_option(opt, kind, option, value);
 	case OPTION_UNKNOWN:
@@ -332,6 +345,7 @@ int options_parse(struct options *opt, int argc, char **argv)
 		.uid = getuid(),
 		.gid = getgid(),
 		.cache_bytes = (uint64_t)CACHE_MB_DEFAULT << 20,
+		.push_bytes = (uint64_t)PUSH_MB_DEFAULT << 20,
 		.batch = { BATCH_DEFAULT },
 		.batch_count = 1,
 	};
@@ -349,6 +363,8 @@ int options_parse(struct options *opt, int argc, char **argv)
 	opt->container = argv[optind];
 	opt->mountpoint = argv[optind + 1];
 	opt->foreground |= opt->debug;
+	if (opt->no_push)
+		opt->push_bytes = 0;
 	return -1;
 }
 

@@ -27,6 +27,8 @@ struct options {
 	const char *subtype; /* NULL: zrecordfs */
 	unsigned threads;    /* 0: as many as make sense */
 	uint64_t cache_bytes;
+	bool no_push;
+	uint64_t push_bytes; /* ahead of a reader; 0 if no_push */
 	bool no_checksums;   /* do not compare records with check.zr */
 	unsigned batch_count;
 	uint64_t batch[OPTIONS_BATCHES_MAX];

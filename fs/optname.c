@@ -25,6 +25,8 @@ static const struct option_name names[] = {
 	{ "subtype", OPTION_SUBTYPE },
 	{ "batch", OPTION_BATCH },
 	{ "checksums", OPTION_CHECKSUMS },
+	{ "push", OPTION_PUSH },
+	{ "push_mb", OPTION_PUSH_MB },
 	{ "cache_mb", OPTION_CACHE_MB },
 	{ "threads", OPTION_THREADS },
 	{ "allow_other", OPTION_PASS },

@@ -7,6 +7,7 @@
 #include "files.h"
 #include "image.h"
 #include "ops.h"
+#include "push.h"
 
 /* A READ of a whole record may decode this much more than it answers, since
  * the shape, and so the exact length, is known only afterwards. */
@@ -144,11 +145,23 @@ static int read_composed(struct read_op *op)
 	return rc;
 }
 
+/* The numbers in it change, so the kernel must ask each time. */
+static int read_info(struct read_op *op)
+{
+	size_t size = (size_t)info_size(op->s);
+	unsigned char *buf = worker_reply(op->w, size);
+
+	if (!buf)
+		return -ENOMEM;
+	info_write(op->m, op->s, buf);
+	return from_memory(op, buf, size);
+}
+
 static int dispatch(struct read_op *op)
 {
 	switch (op->node.kind) {
 	case NODE_INFO:
-		return from_memory(op, op->s->json, op->s->json_len);
+		return read_info(op);
 	case NODE_RECORD:
 		return read_record(op);
 	case NODE_ALL:
@@ -173,8 +186,11 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	int rc = op.w ? attr_node(m, ino, &op.node) : -ENOMEM;
 
 	(void)fi;
+	count_request(m, REQUEST_READ);
 	if (!rc) {
 		op.s = mount_stream(m, &op.node);
+		if (op.node.kind == NODE_RECORD && off == 0)
+			push_seen(m->push, op.s, &op.node);
 		rc = dispatch(&op);
 	}
 	if (rc) {
@@ -184,4 +200,6 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		fuse_reply_buf(req, op.data, op.len);
 	}
 	cache_put(m->images, op.held);
+	if (!rc && op.node.kind == NODE_INFO)
+		push_forget(m->push, ino);
 }

@@ -12,6 +12,7 @@
 
 #include "detach.h"
 #include "ops.h"
+#include "push.h"
 #include "say.h"
 
 #define THREADS_DEFAULT_MAX 16
@@ -163,6 +164,18 @@ static int first_request(struct fuse_session *se)
 	return EXIT_DONE;
 }
 
+static int serve_loop(struct mount *m, struct fuse_session *se,
+		      const char *mountpoint)
+{
+	int rc = serve(m, se);
+
+	if (!rc)
+		return EXIT_DONE;
+	say("%s: serving failed: %s", mountpoint,
+	    rc < 0 ? strerror(-rc) : "ended by a signal");
+	return EXIT_SYSTEM;
+}
+
 static int run_mounted(struct mount *m, struct daemon *d,
 		       struct fuse_session *se, const char *mountpoint,
 		       struct detach *detach)
@@ -180,16 +193,11 @@ static int run_mounted(struct mount *m, struct daemon *d,
 		say("%s: %s", mountpoint,
 		    detach->unmounted ? "ended by a signal while mounting"
 				      : "the kernel did not answer the mount");
-	else if (daemon_ready(d))
+	else if (push_start(&m->push, m, se) || daemon_ready(d))
 		status = EXIT_SYSTEM;
-	if (!status) {
-		rc = serve(m, se);
-		if (rc) {
-			say("%s: serving failed: %s", mountpoint,
-			    rc < 0 ? strerror(-rc) : "ended by a signal");
-			status = EXIT_SYSTEM;
-		}
-	}
+	else
+		status = serve_loop(m, se, mountpoint);
+	push_stop(m->push);
 	detach_stop(detach);
 	return status;
 }

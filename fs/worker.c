@@ -91,6 +91,33 @@ unsigned char *worker_scratch(struct worker *w, size_t size)
 	return room(&w->scratch, &w->scratch_size, size);
 }
 
+void count_request(struct mount *m, enum request kind)
+{
+	struct worker *w = mount_worker(m);
+
+	/* Only this thread writes: no need to lock the bus. */
+	if (w)
+		atomic_store_explicit(
+			&w->requests[kind],
+			atomic_load_explicit(&w->requests[kind],
+					     memory_order_relaxed) +
+				1,
+			memory_order_relaxed);
+}
+
+void count_sum(struct mount *m, uint64_t sum[static REQUESTS])
+{
+	for (int i = 0; i < REQUESTS; i++)
+		sum[i] = 0;
+	pthread_mutex_lock(&m->lock);
+	for (struct worker *w = m->workers; w; w = w->next) {
+		for (int i = 0; i < REQUESTS; i++)
+			sum[i] += atomic_load_explicit(&w->requests[i],
+						       memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
 struct stream *mount_stream(struct mount *m, const struct node *n)
 {
 	return n->stream == 0 ? &m->stream : NULL;

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * The thread that tells the kernel what it did not ask for. */
+#include "push.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "image.h"
+#include "memory.h"
+#include "order.h"
+
+/* Ahead of a reader; more only waits in the cache of the processor. */
+#define RECORDS_AHEAD 32u
+#define FORGET_MAX 8
+#define FORGET_AFTER_MS 50
+/* The kernel does not know the files of a reader that did not list them: ask
+ * again only after so many records. */
+#define UNKNOWN_PAUSE 64u
+
+struct push {
+	struct mount *m;
+	struct fuse_session *se;
+	struct memory memory; /* of the thread */
+	pthread_t thread;
+	_Atomic uint64_t records, bytes;
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	/* All below is under `lock`, which is never held in the kernel. */
+	bool idle, stop;
+	unsigned pause; /* records to be seen before anything is pushed */
+	struct timespec forget_at;
+	unsigned forget_count;
+	uint64_t forget[FORGET_MAX];
+	struct order order;
+};
+
+static int store(struct push *p, uint64_t ino, const struct image *image)
+{
+	struct fuse_bufvec v = FUSE_BUFVEC_INIT(image->len);
+
+	v.buf[0].mem = (void *)(uintptr_t)image->data;
+	return fuse_lowlevel_notify_store(p->se, ino, 0, &v, 0);
+}
+
+/* Returns the bytes that were pushed, or a negative errno. An empty store
+ * tells for little whether the kernel knows the file at all. */
+static int64_t push_record(struct push *p, const struct node *n)
+{
+	const struct stream *s = mount_stream(p->m, n);
+	struct worker *w = mount_worker(p->m);
+	struct zr_error err = { .message = "" };
+	struct image image = { NULL, 0 };
+	uint64_t ino = tree_ino(n), room = image_room(s, n->index);
+	unsigned char *buf;
+	int rc;
+
+	if (!w || room - ZR_NPY_HEADER_MAX > p->m->opt->push_bytes ||
+	    !memory_is_free(&p->memory))
+		return -ENOMEM;
+	rc = store(p, ino, &image);
+	if (rc)
+		return rc;
+	buf = worker_reply(w, (size_t)room);
+	rc = buf ? image_load(w, s, n->index, buf, &image, &err) : -ENOMEM;
+	if (!rc)
+		rc = store(p, ino, &image);
+	if (rc)
+		return rc;
+	atomic_fetch_add(&p->records, 1);
+	atomic_fetch_add(&p->bytes, image.len);
+	return (int64_t)image.len;
+}
+
+/* Called and returns with the lock. */
+static void one_record(struct push *p, const struct node *n)
+{
+	int64_t done;
+
+	pthread_mutex_unlock(&p->lock);
+	done = push_record(p, n);
+	pthread_mutex_lock(&p->lock);
+	if (done == -ENOENT)
+		p->pause = UNKNOWN_PAUSE;
+	order_pushed(&p->order, n, done > 0 ? (uint64_t)done : 0);
+}
+
+static bool is_past(const struct timespec *t)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec > t->tv_sec ||
+	       (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
+}
+
+static void one_forget(struct push *p)
+{
+	uint64_t ino = p->forget[--p->forget_count];
+
+	pthread_mutex_unlock(&p->lock);
+	fuse_lowlevel_notify_inval_inode(p->se, ino, 0, 0);
+	pthread_mutex_lock(&p->lock);
+}
+
+static void wait_for_work(struct push *p)
+{
+	p->idle = true;
+	if (p->forget_count)
+		pthread_cond_timedwait(&p->work, &p->lock, &p->forget_at);
+	else
+		pthread_cond_wait(&p->work, &p->lock);
+	p->idle = false;
+}
+
+static void *run(void *arg)
+{
+	struct push *p = arg;
+	struct node n;
+
+	pthread_mutex_lock(&p->lock);
+	while (!p->stop) {
+		if (order_take(&p->order, &n))
+			one_record(p, &n);
+		else if (p->forget_count && is_past(&p->forget_at))
+			one_forget(p);
+		else
+			wait_for_work(p);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+int push_start(struct push **out, struct mount *m, struct fuse_session *se)
+{
+	struct push *p = calloc(1, sizeof(*p));
+	pthread_condattr_t attr;
+	int rc;
+
+	*out = NULL;
+	if (!p)
+		return -ENOMEM;
+	p->m = m;
+	p->se = se;
+	memory_open(&p->memory);
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->work, &attr);
+	pthread_condattr_destroy(&attr);
+	rc = pthread_create(&p->thread, NULL, run, p);
+	if (rc) {
+		memory_close(&p->memory);
+		free(p);
+		return -rc;
+	}
+	*out = p;
+	return 0;
+}
+
+/* Called with the lock. */
+static void wake(struct push *p)
+{
+	if (p->idle)
+		pthread_cond_signal(&p->work);
+	p->idle = false;
+}
+
+void push_stop(struct push *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->stop = true;
+	wake(p);
+	pthread_mutex_unlock(&p->lock);
+	pthread_join(p->thread, NULL);
+	memory_close(&p->memory);
+	pthread_cond_destroy(&p->work);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+void push_seen(struct push *p, const struct stream *s, const struct node *n)
+{
+	uint64_t bytes = p->m->opt->push_bytes;
+	uint64_t size = zr_record_bound(s->container, n->index);
+
+	if (!size || size > bytes)
+		return;
+	pthread_mutex_lock(&p->lock);
+	if (p->pause)
+		p->pause--;
+	else if (order_seen(&p->order, n, s->info->records, RECORDS_AHEAD,
+			    bytes))
+		wake(p);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void push_forget(struct push *p, uint64_t ino)
+{
+	bool known = false;
+
+	pthread_mutex_lock(&p->lock);
+	for (unsigned i = 0; i < p->forget_count; i++)
+		known |= p->forget[i] == ino;
+	if (!known && p->forget_count < FORGET_MAX) {
+		clock_gettime(CLOCK_MONOTONIC, &p->forget_at);
+		p->forget_at.tv_nsec += FORGET_AFTER_MS * 1000000L;
+		p->forget_at.tv_sec += p->forget_at.tv_nsec / 1000000000;
+		p->forget_at.tv_nsec %= 1000000000;
+		p->forget[p->forget_count++] = ino;
+		wake(p);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+uint64_t push_records(const struct push *p)
+{
+	return p->records;
+}
+
+uint64_t push_bytes(const struct push *p)
+{
+	return p->bytes;
+}
