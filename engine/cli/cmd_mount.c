@@ -62,6 +62,8 @@ static bool is_mount(const char *dir)
 
 	if (stat(dir, &a))
 		return errno == ENOTCONN || errno == EIO;
+	if (!S_ISDIR(a.st_mode))
+		return false;
 	snprintf(parent, sizeof(parent), "%s/..", dir);
 	if (stat(parent, &b))
 		return true;

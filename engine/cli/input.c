@@ -212,7 +212,11 @@ int input_end(struct input *in)
 		return CLI_OK;
 	do {
 		n = read(in->fd, &byte, 1);
-	} while (n < 0 && errno == EINTR);
+	} while (n < 0 && errno == EINTR && !output_stopped());
+	if (n < 0)
+		return output_stopped() ? CLI_FAILED
+					: cli_fail("%s: reading: %s", in->name,
+						   strerror(errno));
 	if (n > 0)
 		return cli_fail("%s: more bytes follow than its header says",
 				in->name);

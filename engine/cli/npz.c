@@ -177,9 +177,13 @@ static int add_member(struct npz *z, const unsigned char *p, size_t name_len,
 	m.offset = get(p + 42, 4);
 	if (!read_zip64(&m, p + CENTRAL_BYTES + name_len, extra_len))
 		return damaged(z, "a zip64 field is cut");
+	/* A folder, as some tools write it. */
+	if (name_len && p[CENTRAL_BYTES + name_len - 1] == '/')
+		return CLI_OK;
 	if (name_len < 4 ||
 	    memcmp(p + CENTRAL_BYTES + name_len - 4, ".npy", 4))
-		return CLI_OK;
+		return cli_fail("%s: member '%.*s' is not a .npy", z->path,
+				(int)name_len, (const char *)p + CENTRAL_BYTES);
 	if (get(p + 8, 2) & 1)
 		return damaged(z, "a member is encrypted");
 	if (m.method != 0 && m.method != 8)
@@ -236,6 +240,9 @@ static int read_directory(struct npz *z)
 		p += len;
 		left -= len;
 	}
+	if (!status && left)
+		status = damaged(z, "its directory has more members than it "
+				    "counts");
 	free(all);
 	return status;
 }

@@ -78,6 +78,17 @@ static int open_input(struct source *s, size_t i)
 	return input_open(&s->in, s->paths[i]);
 }
 
+/* Empty records cannot be stored; say which file has them. */
+static int check_item(const struct source *s, const struct zr_shape *item)
+{
+	for (uint32_t d = 0; d < item->rank; d++)
+		if (!item->dims[d])
+			return cli_fail("%s: its records have no elements, "
+					"and an empty record cannot be stored",
+					s->in.name);
+	return CLI_OK;
+}
+
 /* What array `in` adds: records along axis 0, or one. */
 static int look_at_array(struct source *s, size_t i)
 {
@@ -95,6 +106,8 @@ static int look_at_array(struct source *s, size_t i)
 	} else {
 		s->records++;
 	}
+	if (check_item(s, &item))
+		return CLI_FAILED;
 	if (i == 0) {
 		s->dtype = npy->dtype;
 		s->item_shape = item;

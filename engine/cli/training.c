@@ -73,8 +73,12 @@ static int mean_bytes(struct source *src, struct batch *b, uint64_t *mean)
  * there costs as much as reading a run. */
 #define PLACES 256
 
+/* Records that are large against the budget: some must be seen for what they
+ * have in common, so only their beginnings are. */
+#define RECORDS_MIN 32
+
 static int take_runs(struct samples *s, struct source *src, struct batch *b,
-		     uint64_t want)
+		     uint64_t want, size_t most)
 {
 	uint64_t places = want < PLACES ? want : PLACES;
 	uint64_t run = want / places, gap = src->records / places - run;
@@ -90,7 +94,8 @@ static int take_runs(struct samples *s, struct source *src, struct batch *b,
 				const unsigned char *p;
 				size_t len = batch_record(src, b, i, &p);
 
-				status = samples_add(s, p, len);
+				status = samples_add(s, p,
+						     len < most ? len : most);
 			}
 			got += b->count;
 		}
@@ -104,14 +109,19 @@ int samples_take(struct samples *s, struct source *src,
 		 const struct tier *tier)
 {
 	struct batch b = { 0 };
+	size_t most = SIZE_MAX;
 	uint64_t mean, want;
 	int status = mean_bytes(src, &b, &mean);
 
 	want = tier->sample_bytes / mean;
+	if (want < RECORDS_MIN) {
+		want = RECORDS_MIN;
+		most = tier->sample_bytes / RECORDS_MIN;
+	}
 	if (want > src->records)
 		want = src->records;
 	if (!status && want)
-		status = take_runs(s, src, &b, want);
+		status = take_runs(s, src, &b, want, most);
 	src->batch_most = 0;
 	batch_free(&b);
 	return status ? status : source_rewind(src);
