@@ -116,6 +116,12 @@ static int run(struct zl_loader *l, struct model *m, long steps)
 			fprintf(stderr, "%s\n", err.message);
 			return -1;
 		}
+		if (b->array[1].kind != ZR_DENSE ||
+		    b->array[1].bytes !=
+			    b->count * b->array[1].dtype.itemsize) {
+			fprintf(stderr, "a label must be one number\n");
+			return -1;
+		}
 		train(m, b);
 		if (k % 100 == 0)
 			printf("step %llu epoch %llu error %.4f\n",
