@@ -16,6 +16,7 @@ bool attr_exists(const struct stream *s, const struct node *n)
 {
 	switch (n->kind) {
 	case NODE_RECORD:
+	case NODE_TEXT:
 		return n->index < s->info->records;
 	case NODE_ALL:
 		return s->all_bytes != 0;
@@ -28,6 +29,7 @@ bool attr_exists(const struct stream *s, const struct node *n)
 	case NODE_RECORDS:
 	case NODE_BATCHES:
 	case NODE_SIZE:
+	case NODE_TEXTS:
 		break;
 	}
 	return true;
@@ -46,7 +48,9 @@ int attr_node(struct mount *m, uint64_t ino, struct node *n)
 static nlink_t dir_links(const struct mount *m, const struct node *n)
 {
 	if (n->kind == NODE_STREAM)
-		return 2 + 2;
+		return 2 + (m->opt->layout == LAYOUT_FULL      ? 3
+			    : m->opt->layout == LAYOUT_RECORDS ? 1
+							       : 0);
 	if (n->kind == NODE_BATCHES)
 		return 2 + m->opt->batch_count;
 	return 2;
@@ -83,10 +87,13 @@ static int file_size(struct mount *m, struct stream *s, const struct node *n,
 		return image_size(w, s, n->index, size);
 	case NODE_BATCH:
 		return batch_size(m, w, s, n, size);
+	case NODE_TEXT:
+		return text_size(m, w, s, n, size);
 	case NODE_STREAM:
 	case NODE_RECORDS:
 	case NODE_BATCHES:
 	case NODE_SIZE:
+	case NODE_TEXTS:
 		break;
 	}
 	return -EISDIR;

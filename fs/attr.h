@@ -28,6 +28,9 @@ int attr_get(struct mount *m, const struct node *n, struct stat *st);
 int attr_lookup(struct mount *m, const struct node *parent, const char *name,
 		struct node *child);
 
+/* Return the directory that a node of this mount is in. */
+struct node attr_parent(const struct mount *m, const struct node *n);
+
 /* Store the entry at place `place` of a directory: its name and what it is.
  * Places count from 0, "." and ".." are the first two; finding any place
  * costs the same. Returns false after the last. */

@@ -22,11 +22,13 @@ bool dir_tells_all(const struct mount *m)
 	       s->info->records <= (cheap ? TELL_MAX : TELL_COSTLY_MAX);
 }
 
-/* A .npz has no size before all its members have one; who wants it asks. */
+/* A .npz has no size before all its members have one, and a text none before
+ * it is made; who wants it asks. */
 static bool is_told(struct mount *m, const struct node *n)
 {
-	return !m->plus_always || n->kind != NODE_BATCH ||
-	       mount_stream(m, n)->dense;
+	return !m->plus_always ||
+	       (n->kind != NODE_TEXT &&
+		(n->kind != NODE_BATCH || mount_stream(m, n)->dense));
 }
 
 /* Returns the bytes of the entry, added only if they are at most `room`. */

@@ -15,6 +15,7 @@ static const struct fixed_name {
 	{ "records", NODE_RECORDS },
 	{ "batches", NODE_BATCHES },
 	{ "all.npy", NODE_ALL },
+	{ "text", NODE_TEXTS },
 };
 #define FIXED_NAMES (sizeof(fixed_names) / sizeof(fixed_names[0]))
 
@@ -34,12 +35,24 @@ static bool fixed_node(const char *name, struct node *child)
 	return false;
 }
 
+static bool is_shown(const struct stream *s, enum node_kind kind)
+{
+	return s->layout == LAYOUT_FULL || kind == NODE_RECORDS;
+}
+
 static bool child_node(const struct stream *s, const struct node *parent,
 		       const char *name, struct node *child)
 {
 	switch (parent->kind) {
 	case NODE_STREAM:
-		return fixed_node(name, child);
+		if (s->layout != LAYOUT_FLAT)
+			return fixed_node(name, child) &&
+			       is_shown(s, child->kind);
+		child->kind = NODE_RECORD;
+		return name_parse(name, ".npy", &child->index);
+	case NODE_TEXTS:
+		child->kind = NODE_TEXT;
+		return name_parse(name, ".txt", &child->index);
 	case NODE_RECORDS:
 		child->kind = NODE_RECORD;
 		return name_parse(name, ".npy", &child->index);
@@ -55,9 +68,19 @@ static bool child_node(const struct stream *s, const struct node *parent,
 	case NODE_ALL:
 	case NODE_RECORD:
 	case NODE_BATCH:
+	case NODE_TEXT:
 		break;
 	}
 	return false;
+}
+
+struct node attr_parent(const struct mount *m, const struct node *n)
+{
+	struct node up = tree_parent(n);
+
+	if (n->kind == NODE_RECORD && m->opt->layout == LAYOUT_FLAT)
+		up.kind = NODE_STREAM;
+	return up;
 }
 
 int attr_lookup(struct mount *m, const struct node *parent, const char *name,
@@ -72,7 +95,7 @@ int attr_lookup(struct mount *m, const struct node *parent, const char *name,
 	if (!tree_is_dir(parent->kind))
 		return -ENOTDIR;
 	if (!strcmp(name, "..")) {
-		*child = tree_parent(parent);
+		*child = attr_parent(m, parent);
 		return 0;
 	}
 	if (strlen(name) > NAME_LENGTH_MAX)
@@ -83,14 +106,29 @@ int attr_lookup(struct mount *m, const struct node *parent, const char *name,
 	return 0;
 }
 
+static bool record_entry(const struct stream *s, uint64_t i,
+			 const char *suffix, enum node_kind kind, char *name,
+			 struct node *child)
+{
+	child->kind = kind;
+	name_format(name, i, s->width, suffix);
+	return i < s->info->records;
+}
+
 static bool stream_entry(const struct stream *s, uint64_t i, char *name,
 			 struct node *child)
 {
-	if (i >= FIXED_NAMES)
-		return false;
-	strcpy(name, fixed_names[i].name);
-	child->kind = fixed_names[i].kind;
-	return attr_exists(s, child);
+	if (s->layout == LAYOUT_FLAT)
+		return record_entry(s, i, ".npy", NODE_RECORD, name, child);
+	for (size_t k = 0; k < FIXED_NAMES; k++) {
+		child->kind = fixed_names[k].kind;
+		if (!is_shown(s, child->kind) || !attr_exists(s, child))
+			continue;
+		strcpy(name, fixed_names[k].name);
+		if (i-- == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool dir_entry(struct mount *m, const struct node *dir, uint64_t i,
@@ -104,9 +142,9 @@ static bool dir_entry(struct mount *m, const struct node *dir, uint64_t i,
 	case NODE_STREAM:
 		return stream_entry(s, i, name, child);
 	case NODE_RECORDS:
-		child->kind = NODE_RECORD;
-		name_format(name, i, s->width, ".npy");
-		return i < s->info->records;
+		return record_entry(s, i, ".npy", NODE_RECORD, name, child);
+	case NODE_TEXTS:
+		return record_entry(s, i, ".txt", NODE_TEXT, name, child);
 	case NODE_BATCHES:
 		child->kind = NODE_SIZE;
 		if (i >= m->opt->batch_count)
@@ -124,6 +162,7 @@ static bool dir_entry(struct mount *m, const struct node *dir, uint64_t i,
 	case NODE_ALL:
 	case NODE_RECORD:
 	case NODE_BATCH:
+	case NODE_TEXT:
 		break;
 	}
 	return false;
@@ -133,7 +172,7 @@ bool attr_entry(struct mount *m, const struct node *dir, uint64_t place,
 		char *name, struct node *child)
 {
 	if (place < 2) {
-		*child = place ? tree_parent(dir) : *dir;
+		*child = place ? attr_parent(m, dir) : *dir;
 		strcpy(name, place ? ".." : ".");
 		return true;
 	}

@@ -3,6 +3,7 @@
 #ifndef FILES_H
 #define FILES_H
 
+#include "cache.h"
 #include "mount.h"
 
 /* A part of a file that a READ wants. It lies inside the file. */
@@ -27,6 +28,19 @@ void info_write(struct mount *m, const struct stream *s, unsigned char *buf);
 int rows_read(struct mount *m, struct worker *w, struct stream *s,
 	      uint64_t first, uint64_t count, const struct span *span,
 	      unsigned char *dst, struct zr_error *err);
+
+/* Hold the text of a record in the cache; give it back with
+ * cache_put(m->images, ..). Returns 0, -EFBIG, -ENOMEM or an error of zr_read.
+ */
+int text_hold(struct mount *m, struct worker *w, struct stream *s,
+	      const struct node *n, struct cache_block **out,
+	      struct zr_error *err);
+
+/* Store the size of the text of a record, which costs making it; that of a
+ * bad record is made up, so that its READ can tell the error. Returns 0,
+ * -EFBIG, -EIO or -ENOMEM. */
+int text_size(struct mount *m, struct worker *w, struct stream *s,
+	      const struct node *n, uint64_t *size);
 
 /* Store the size of a .npz. Returns 0, -EIO or -ENOMEM. */
 int npz_size(struct mount *m, struct worker *w, struct stream *s,

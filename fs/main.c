@@ -63,6 +63,7 @@ static int run(const struct options *opt, struct daemon *d,
 
 	if (stream_open(&m.stream, opt->container, !opt->no_checksums))
 		return EXIT_MOUNT;
+	m.stream.layout = opt->layout;
 	source = realpath(opt->container, NULL);
 	if (mount_init(&m, opt))
 		say("%s", zr_strerror(-ENOMEM));

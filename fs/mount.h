@@ -24,6 +24,7 @@ struct stream {
 	uint32_t number; /* in inode numbers */
 	struct zr_container *container;
 	const struct zr_info *info;
+	enum layout layout;
 	bool dense;
 	bool in_parts;	    /* a part of a record costs a part of its time */
 	unsigned width;	    /* digits in the name of a record */

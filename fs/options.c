@@ -35,6 +35,9 @@ static const char help[] =
 	"  -V, --version print the version\n"
 	"\n"
 	"  -o batch=N:M..    sizes that batches/ lists (256)\n"
+	"  -o layout=full|records|flat  all (default), records/ only, or "
+	"its files in\n"
+	"                    the root\n"
 	"  -o cache_mb=N     decoded records to keep, in MiB (64)\n"
 	"  -o push_mb=N      bytes that the kernel is told ahead of a reader "
 	"who goes\n"
@@ -87,6 +90,20 @@ static int parse_switch(bool *off, const char *option, const char *value)
 {
 	*off = !strcmp(value, "off");
 	return *off || !strcmp(value, "on") ? -1 : bad_value(option);
+}
+
+static int parse_layout(enum layout *layout, const char *option,
+			const char *value)
+{
+	static const char *const names[] = { "full", "records", "flat" };
+
+	for (unsigned i = 0; i < 3; i++) {
+		if (!strcmp(value, names[i])) {
+			*layout = (enum layout)i;
+			return -1;
+		}
+	}
+	return bad_value(option);
 }
 
 static bool parse_mode(const char *text, mode_t *mode)
@@ -147,6 +164,8 @@ static int value_option(struct options *opt, enum option_kind kind,
 		return -1;
 	case OPTION_BATCH:
 		return parse_sizes(opt, option, value);
+	case OPTION_LAYOUT:
+		return parse_layout(&opt->layout, option, value);
 	case OPTION_PUSH:
 		return parse_switch(&opt->no_push, option, value);
 	case OPTION_CHECKSUMS:

@@ -11,6 +11,13 @@
 
 #define OPTIONS_BATCHES_MAX 16
 
+/* What is shown of a container. */
+enum layout {
+	LAYOUT_FULL,
+	LAYOUT_RECORDS, /* records/ only */
+	LAYOUT_FLAT,	/* the files of records/ in the root */
+};
+
 struct options {
 	const char *container;
 	const char *mountpoint;
@@ -27,6 +34,7 @@ struct options {
 	const char *subtype; /* NULL: zrecordfs */
 	unsigned threads;    /* 0: as many as make sense */
 	uint64_t cache_bytes;
+	enum layout layout;
 	bool no_push;
 	uint64_t push_bytes; /* ahead of a reader; 0 if no_push */
 	bool no_checksums;   /* do not compare records with check.zr */

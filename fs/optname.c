@@ -25,6 +25,7 @@ static const struct option_name names[] = {
 	{ "subtype", OPTION_SUBTYPE },
 	{ "batch", OPTION_BATCH },
 	{ "checksums", OPTION_CHECKSUMS },
+	{ "layout", OPTION_LAYOUT },
 	{ "push", OPTION_PUSH },
 	{ "push_mb", OPTION_PUSH_MB },
 	{ "cache_mb", OPTION_CACHE_MB },

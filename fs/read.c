@@ -159,6 +159,8 @@ static int read_info(struct read_op *op)
 
 static int dispatch(struct read_op *op)
 {
+	int rc;
+
 	switch (op->node.kind) {
 	case NODE_INFO:
 		return read_info(op);
@@ -167,10 +169,16 @@ static int dispatch(struct read_op *op)
 	case NODE_ALL:
 	case NODE_BATCH:
 		return read_composed(op);
+	case NODE_TEXT:
+		rc = text_hold(op->m, op->w, op->s, &op->node, &op->held,
+			       &op->err);
+		return rc ? rc
+			  : from_memory(op, op->held->data, op->held->len);
 	case NODE_STREAM:
 	case NODE_RECORDS:
 	case NODE_BATCHES:
 	case NODE_SIZE:
+	case NODE_TEXTS:
 		break;
 	}
 	return -EISDIR;

@@ -11,7 +11,7 @@
 #define LOG_MASK (((uint64_t)1 << LOG_SHIFT) - 1)
 #define FIRST_RECORD 16u
 
-enum { CLASS_PLAIN, CLASS_SIZE, CLASS_BATCH };
+enum { CLASS_PLAIN, CLASS_SIZE, CLASS_BATCH, CLASS_TEXT };
 
 static uint64_t batch_value(uint64_t size, uint64_t index)
 {
@@ -36,6 +36,10 @@ uint64_t tree_ino(const struct node *n)
 		assert(n->size && n->size <= TREE_BATCH_MAX);
 		class = CLASS_BATCH;
 		value = batch_value(n->size, n->index);
+	} else if (n->kind == NODE_TEXT) {
+		assert(n->index < TREE_RECORDS_MAX);
+		class = CLASS_TEXT;
+		value = n->index;
 	}
 	return class << CLASS_SHIFT | (uint64_t)n->stream << STREAM_SHIFT |
 	       value;
@@ -79,6 +83,10 @@ bool tree_node(uint64_t ino, struct node *n)
 		return value && value <= TREE_BATCH_MAX;
 	case CLASS_BATCH:
 		return batch_node(value, n);
+	case CLASS_TEXT:
+		n->kind = NODE_TEXT;
+		n->index = value;
+		return value < TREE_RECORDS_MAX;
 	default:
 		return false;
 	}
@@ -99,6 +107,9 @@ struct node tree_parent(const struct node *n)
 		up.kind = NODE_SIZE;
 		up.size = n->size;
 		break;
+	case NODE_TEXT:
+		up.kind = NODE_TEXTS;
+		break;
 	case NODE_STREAM:
 		up.stream = 0;
 		break;
@@ -106,6 +117,7 @@ struct node tree_parent(const struct node *n)
 	case NODE_RECORDS:
 	case NODE_BATCHES:
 	case NODE_ALL:
+	case NODE_TEXTS:
 		break;
 	}
 	return up;
@@ -114,5 +126,6 @@ struct node tree_parent(const struct node *n)
 bool tree_is_dir(enum node_kind kind)
 {
 	return kind == NODE_STREAM || kind == NODE_RECORDS ||
-	       kind == NODE_BATCHES || kind == NODE_SIZE;
+	       kind == NODE_BATCHES || kind == NODE_SIZE ||
+	       kind == NODE_TEXTS;
 }

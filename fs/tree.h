@@ -11,6 +11,7 @@
  *     class 2   bits 47..43 w = log2(size), then index * 2^w + size - 2^w:
  *               index * size is below the number of records, so w bits of
  *               the size and the index share 43 bits
+ *     class 3   value: the record whose text it is
  *
  * Stream 0 is the container that is mounted itself; it makes the root number
  * 1 and the numbers of usual records small. Streams from 1 on are for mounts
@@ -33,17 +34,19 @@ enum node_kind {
 	NODE_RECORDS,
 	NODE_BATCHES,
 	NODE_ALL,
-	NODE_FIXED_LAST = NODE_ALL,
+	NODE_TEXTS,
+	NODE_FIXED_LAST = NODE_TEXTS,
 	NODE_RECORD,
 	NODE_SIZE, /* batches/SIZE */
 	NODE_BATCH,
+	NODE_TEXT,
 };
 
 struct node {
 	enum node_kind kind;
 	uint32_t stream;
 	uint64_t size;	/* NODE_SIZE, NODE_BATCH: records of a full batch */
-	uint64_t index; /* NODE_RECORD, NODE_BATCH */
+	uint64_t index; /* NODE_RECORD, NODE_BATCH, NODE_TEXT */
 };
 
 /* Return the number of a node that is within the limits. */

@@ -147,6 +147,7 @@ int errno_of(int rc)
 	case EISDIR:
 	case ENAMETOOLONG:
 	case ENOMEM:
+	case EFBIG:
 	case EROFS:
 		return -rc;
 	default:
