@@ -25,7 +25,7 @@ for name in dense_big_record_zstd dense_f4_raw ragged_images_u1_zstd; do
 	[ "$n" -eq "$(find "$M/records" -perm 444 -links 1 -name '0*' \
 		-printf '%f\n' | sort -c && ls "$M/records" | wc -l)" ] ||
 		fail "order of names"
-	[ "$(find "$M" -type d -perm 555 | wc -l)" -eq 4 ] || fail "folders"
+	[ "$(find "$M" -type d -perm 555 | wc -l)" -eq 5 ] || fail "folders"
 	sum=$(find "$M/records" -name '*.npy' -printf '%s\n' |
 		awk '{ s += $1 } END { print s }')
 	[ "$(du -s --apparent-size -B1 "$M/records" | cut -f1)" -eq "$sum" ] ||
