@@ -184,6 +184,7 @@ void zr_build_end(struct zr_build *b, bool remove)
 			unlinkat(b->dir, "data.zr", 0);
 			unlinkat(b->dir, "dict.zr", 0);
 			unlinkat(b->dir, ZR_SUMS_NAME, 0);
+			unlinkat(b->dir, "dims", 0);
 		}
 		unlinkat(b->parent, b->temp, AT_REMOVEDIR);
 	}

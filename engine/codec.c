@@ -176,6 +176,11 @@ static const char *not_one_frame(const void *src, size_t stored)
 	return NULL;
 }
 
+static bool no_memory(size_t rc)
+{
+	return ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation;
+}
+
 int zr_decode(struct zr_decoder *d, void *dst, size_t logic, const void *src,
 	      size_t stored, const char **why)
 {
@@ -185,6 +190,8 @@ int zr_decode(struct zr_decoder *d, void *dst, size_t logic, const void *src,
 	if (*why)
 		return -EBADMSG;
 	n = ZSTD_decompressDCtx(d->ctx, dst, logic, src, stored);
+	if (no_memory(n))
+		return -ENOMEM;
 	if (ZSTD_isError(n))
 		*why = ZSTD_getErrorName(n);
 	else if (n != logic)
@@ -227,6 +234,8 @@ int zr_decode_prefix(struct zr_decoder *d, void *dst, size_t len,
 			break;
 	}
 	ZSTD_DCtx_reset(d->ctx, ZSTD_reset_session_only);
+	if (no_memory(rc))
+		return -ENOMEM;
 	if (ZSTD_isError(rc))
 		*why = ZSTD_getErrorName(rc);
 	else if (out.pos < out.size)

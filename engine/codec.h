@@ -38,13 +38,13 @@ bool zr_codec_level_ok(enum zr_codec codec, int level);
 uint64_t zr_decode_bound(uint64_t stored);
 
 /* Decode the one frame src[0, stored) into exactly `logic` bytes. Returns 0
- * or -EBADMSG with *why set to a text. */
+ * or -EBADMSG with *why set to a text, or -ENOMEM. */
 int zr_decode(struct zr_decoder *d, void *dst, size_t logic, const void *src,
 	      size_t stored, const char **why);
 
 /* Decode the first `len` bytes of a frame that holds `logic` bytes, and no
  * more of it than that takes. Checks nothing behind them. Returns 0,
- * -EBADMSG, or -ENOTSUP if the frame must be decoded whole instead. */
+ * -EBADMSG, -ENOMEM, or -ENOTSUP if the frame must be decoded whole instead. */
 int zr_decode_prefix(struct zr_decoder *d, void *dst, size_t len,
 		     uint64_t logic, const void *src, size_t stored,
 		     const char **why);

@@ -79,6 +79,16 @@ static int bad_record(const struct zr_container *c, uint64_t id,
 			  (unsigned long long)e->offset, e->logic, why);
 }
 
+/* What a decoder returned, with its details. */
+static int decoded(const struct zr_container *c, uint64_t id,
+		   const struct zr_entry *e, int rc, const char *why,
+		   struct zr_error *err)
+{
+	if (rc == -EBADMSG)
+		return bad_record(c, id, e, why, err);
+	return rc == -ENOMEM ? no_memory(err, c, id) : rc;
+}
+
 /* A decoder, and the stored bytes: in place, or read into the lane. */
 static int prepare(const struct zr_container *c, struct zr_lane *lane,
 		   uint64_t id, const struct zr_entry *e,
@@ -140,9 +150,8 @@ int zr_fetch(const struct zr_container *c, struct zr_lane *lane, uint64_t id,
 		rc = zr_compare(c, lane, id, stored, e->stored, err);
 	if (rc)
 		return rc;
-	if (zr_decode(lane->decoder, dst, e->logic, stored, e->stored, &why))
-		return bad_record(c, id, e, why, err);
-	return 0;
+	rc = zr_decode(lane->decoder, dst, e->logic, stored, e->stored, &why);
+	return decoded(c, id, e, rc, why, err);
 }
 
 int zr_fetch_prefix(const struct zr_container *c, struct zr_lane *lane,
@@ -160,7 +169,7 @@ int zr_fetch_prefix(const struct zr_container *c, struct zr_lane *lane,
 		return rc;
 	rc = zr_decode_prefix(lane->decoder, dst, len, e->logic, stored,
 			      e->stored, &why);
-	return rc == -EBADMSG ? bad_record(c, id, e, why, err) : rc;
+	return decoded(c, id, e, rc, why, err);
 }
 
 static int bad_shape(const struct zr_container *c, uint64_t id,
@@ -174,6 +183,22 @@ static int bad_shape(const struct zr_container *c, uint64_t id,
 			  (unsigned long long)id, what,
 			  (unsigned long long)expected,
 			  (unsigned long long)found);
+}
+
+/* A shape that the sidecar tells is not proven until the record is seen. */
+static int same_as_planned(const struct zr_container *c, uint64_t id,
+			   const struct zr_shape *shape, struct zr_error *err)
+{
+	struct zr_shape planned;
+
+	if (zr_sums_shape(&c->sums, id, &planned) &&
+	    planned.rank == shape->rank &&
+	    !memcmp(planned.dims, shape->dims, 8 * (size_t)shape->rank))
+		return 0;
+	return zr_fail_at(err, -EBADMSG, c->data_path,
+			  (struct zr_facts){ id, ZR_NONE, ZR_NONE, ZR_NONE },
+			  "record %llu: has another shape than check.zr says",
+			  (unsigned long long)id);
 }
 
 int zr_layout_decode(struct zr_layout *out, const struct zr_container *c,
@@ -202,5 +227,5 @@ int zr_layout_decode(struct zr_layout *out, const struct zr_container *c,
 	if (out->bytes % itemsize || items != out->bytes / itemsize)
 		return bad_shape(c, id, out->bytes / itemsize, items,
 				 "number of elements", err);
-	return 0;
+	return c->sums.file ? same_as_planned(c, id, &out->shape, err) : 0;
 }

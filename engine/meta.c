@@ -160,22 +160,25 @@ static const char *map_decode(struct zr_meta *m, const msgpack_object *map)
 	return NULL;
 }
 
-static const char *schema_decode(struct zr_meta *m, const unsigned char *p,
-				 size_t len)
+/* Returns 0; -ENOMEM; or -EUCLEAN with *wrong set. */
+static int schema_decode(struct zr_meta *m, const unsigned char *p, size_t len,
+			 const char **wrong)
 {
-	const char *wrong = "the schema is not one MsgPack object";
 	msgpack_unpacked result;
+	msgpack_unpack_return rc;
 	size_t off = 0;
 
+	*wrong = "the schema is not one MsgPack object";
 	if (!msgpack_fits(p, len))
-		return wrong;
+		return -EUCLEAN;
 	msgpack_unpacked_init(&result);
-	if (msgpack_unpack_next(&result, (const char *)p, len, &off) ==
-		    MSGPACK_UNPACK_SUCCESS &&
-	    off == len)
-		wrong = map_decode(m, &result.data);
+	rc = msgpack_unpack_next(&result, (const char *)p, len, &off);
+	if (rc == MSGPACK_UNPACK_SUCCESS && off == len)
+		*wrong = map_decode(m, &result.data);
 	msgpack_unpacked_destroy(&result);
-	return wrong;
+	if (rc == MSGPACK_UNPACK_NOMEM_ERROR)
+		return -ENOMEM;
+	return *wrong ? -EUCLEAN : 0;
 }
 
 int zr_meta_decode(struct zr_meta *out, const unsigned char *head,
@@ -183,6 +186,7 @@ int zr_meta_decode(struct zr_meta *out, const unsigned char *head,
 {
 	uint32_t schema_length = zr_le32(head + 16);
 	const char *wrong;
+	int rc;
 
 	memset(out, 0, sizeof(*out));
 	out->length = zr_le64(head);
@@ -206,8 +210,10 @@ int zr_meta_decode(struct zr_meta *out, const unsigned char *head,
 						     head[31] },
 				  "codec %u is not one of 0, 1, 2", head[31]);
 	out->codec = (enum zr_codec)head[31];
-	wrong = schema_decode(out, head + ZR_META_FIXED, schema_length);
-	if (wrong)
+	rc = schema_decode(out, head + ZR_META_FIXED, schema_length, &wrong);
+	if (rc == -ENOMEM)
+		return zr_fail(err, rc, path, "no memory for the schema");
+	if (rc)
 		return zr_fail_at(err, -EUCLEAN, path,
 				  (struct zr_facts){ ZR_NONE, ZR_META_FIXED,
 						     ZR_NONE, ZR_NONE },

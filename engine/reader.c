@@ -86,26 +86,6 @@ static int planned_layout(const struct zr_container *c, uint64_t id,
 			  (unsigned long long)id);
 }
 
-/* A shape that the sidecar told is not proven until the record is seen. */
-static int same_layout(const struct zr_container *c, uint64_t id,
-		       const struct zr_layout *planned, const unsigned char *p,
-		       size_t len, uint32_t logic, struct zr_error *err)
-{
-	struct zr_layout found;
-	int rc = zr_layout_decode(&found, c, id, p, len, logic, err);
-
-	if (rc)
-		return rc;
-	if (found.shape.rank == planned->shape.rank &&
-	    !memcmp(found.shape.dims, planned->shape.dims,
-		    8 * (size_t)found.shape.rank))
-		return 0;
-	return zr_fail_at(err, -EBADMSG, c->data_path,
-			  (struct zr_facts){ id, ZR_NONE, ZR_NONE, ZR_NONE },
-			  "record %llu: has another shape than check.zr says",
-			  (unsigned long long)id);
-}
-
 /* Where the elements are and what shape they have, decoding no more than the
  * beginning of a long record. */
 static int find_layout(struct zr_reader *r, uint64_t id,
@@ -166,6 +146,7 @@ static int read_span(struct zr_reader *r, uint64_t id, const struct zr_entry *e,
 {
 	unsigned char prefix[ZR_PREFIX_MAX];
 	bool proven = !layout->prefix || !r->c->sums.file;
+	struct zr_layout seen;
 	int rc = 0;
 
 	if (r->c->meta.codec == ZR_RAW && !r->c->check) {
@@ -173,8 +154,8 @@ static int read_span(struct zr_reader *r, uint64_t id, const struct zr_entry *e,
 			rc = zr_fetch_part(r->c, id, e, 0, prefix,
 					   layout->prefix, err);
 		if (!rc && !proven)
-			rc = same_layout(r->c, id, layout, prefix,
-					 layout->prefix, e->logic, err);
+			rc = zr_layout_decode(&seen, r->c, id, prefix,
+					      layout->prefix, e->logic, err);
 		if (rc)
 			return rc;
 		return zr_fetch_part(r->c, id, e, layout->prefix + offset, dst,
@@ -182,8 +163,8 @@ static int read_span(struct zr_reader *r, uint64_t id, const struct zr_entry *e,
 	}
 	rc = keep_record(r, id, e, err);
 	if (!rc && !proven)
-		rc = same_layout(r->c, id, layout, r->record.p, e->logic,
-				 e->logic, err);
+		rc = zr_layout_decode(&seen, r->c, id, r->record.p, e->logic,
+				      e->logic, err);
 	if (!rc)
 		memcpy(dst, r->record.p + layout->prefix + offset, len);
 	return rc;
@@ -278,12 +259,7 @@ static int check_record(struct zr_reader *r, uint64_t id,
 		   zr_fault(r->c, id, err));
 	if (rc || r->c->meta.kind == ZR_DENSE)
 		return rc;
-	if (!r->c->sums.file)
-		return zr_layout_decode(&layout, r->c, id, r->record.p,
-					e->logic, e->logic, err);
-	rc = planned_layout(r->c, id, e, &layout, err);
-	return rc ? rc
-		  : same_layout(r->c, id, &layout, r->record.p, e->logic,
+	return zr_layout_decode(&layout, r->c, id, r->record.p, e->logic,
 				e->logic, err);
 }
 

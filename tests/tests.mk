@@ -82,15 +82,56 @@ selftests: $(call program,selftest,selftest)
 stress-tests: $(stress_tests)
 -include $(addsuffix .d,$(unit_tests) $(test_tools) $(stress_tests))
 
+# ---- Fuzzing: tests/fuzz ------------------------------------------------
+
+# Without a fuzzer a target replays its corpus: that is what check does.
+fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz_programs := $(addprefix $(B)/fuzz/,$(fuzz_names))
+fuzz_main := $(if $(findstring fuzzer,$(SAN)),,tests/fuzz/driver.c)
+FUZZ_CC ?= clang-14
+# Seconds for each target; 0 is for ever.
+FUZZ_SECONDS ?= 60
+opt.fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=all -fno-omit-frame-pointer
+
+$(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/pack.c $(fuzz_main) \
+		$(B)/libzrecord.a $(wildcard tests/fuzz/*.h engine/*.h)
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$<)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -Iengine -pthread $(WARN) $(CPPFLAGS) \
+	  $(CFLAGS) $(if $(fuzz_main),,-fsanitize=fuzzer) $(LDFLAGS) -o $@ \
+	  $(filter %.c,$^) $(B)/libzrecord.a $(engine_libs)
+
+# What is found goes to $(B)/libfuzzer/found; tests/fuzz/corpus is only read.
+fuzz_run = $(B)/libfuzzer/fuzz/$$t -max_total_time=$(FUZZ_SECONDS) \
+	-timeout=10 -max_len=40000 -artifact_prefix=$(B)/libfuzzer/found/$$t- \
+	$(B)/libfuzzer/corpus/$$t tests/fuzz/corpus/$$t
+.PHONY: fuzz fuzz-programs
+fuzz-programs: $(fuzz_programs)
+fuzz:
+	$(remake) CC='$(FUZZ_CC)' CFLAGS='$(opt.fuzz)' B=$(B)/libfuzzer \
+	  fuzz-programs
+	@for t in $(fuzz_names); do \
+	  mkdir -p $(B)/libfuzzer/corpus/$$t $(B)/libfuzzer/found; \
+	  dir=$$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d); \
+	  log=$(B)/libfuzzer/$$t.log; \
+	  if TMPDIR=$$dir $(fuzz_run) >$$log 2>&1; then \
+	    echo "  FUZZ  $$t: $$(tail -n 1 $$log)"; \
+	  else bad="$$bad $$t"; tail -n 50 $$log; fi; \
+	  rm -rf $$dir; \
+	done; \
+	if [ -n "$$bad" ]; then echo "found something:$$bad" >&2; exit 1; fi
+
 # ---- Checks -------------------------------------------------------------
 
-groups := selftest headers symbols includes unit asan cli mount interop
+groups := selftest headers symbols includes unit asan fuzz cli mount interop
 .PHONY: check check-groups check-long check-unit check-asan check-cli \
-	check-mount check-interop check-headers check-symbols check-stress
+	check-mount check-interop check-headers check-symbols check-stress \
+	check-fuzz
 check: deps
 	$(remake) check-groups
 check-groups: all $(unit_tests) $(test_tools)
-	$(asan_make) unit-tests selftests
+	$(asan_make) unit-tests selftests fuzz-programs
 	@$(run_tests) $(groups)
 
 # Also the programs under the sanitizers, and the stress tests.
@@ -104,6 +145,9 @@ check-unit: $(unit_tests)
 check-asan:
 	$(asan_make) unit-tests selftests
 	@$(run_tests) selftest asan
+check-fuzz:
+	$(asan_make) fuzz-programs
+	@$(run_tests) fuzz
 check-cli: all
 	@$(run_tests) cli
 check-mount: all
@@ -132,7 +176,7 @@ demo: deps
 lint:
 	@if command -v clang-format >/dev/null; then \
 	  clang-format --dry-run -Werror $(wildcard $(foreach d,engine engine/cli \
-	  fs loader tests/unit tests/interop tests/stress,$(d)/*.[ch])); \
+	  fs loader tests/unit tests/interop tests/stress tests/fuzz,$(d)/*.[ch])); \
 	else echo 'lint: no clang-format here'; fi
 	@if command -v shellcheck >/dev/null; then \
 	  shellcheck -x packaging/deps packaging/demo .ci/run \
@@ -154,7 +198,8 @@ help:
 	@echo 'make deps         install the packages that building and testing need'
 	@echo 'make demo         see it work: two containers, mounted and read'
 	@echo 'make check        build and run all tests (deps first)'
-	@echo 'make check-X      only: unit asan cli mount interop headers symbols stress'
+	@echo 'make check-X      only: unit asan fuzz cli mount interop headers symbols stress'
+	@echo 'make fuzz         search for inputs that break it, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@echo 'make check-long   check, then the programs under sanitizers'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); uninstall undoes it'
 	@echo 'make lint clean   style of the sources; remove $(B)'
