@@ -49,26 +49,6 @@ static bool parse_level(const char *text, int *out)
 	return true;
 }
 
-/* Standard input cannot be read twice: keep its first records, train on them,
- * and append them first. */
-static int read_ahead(struct create *k)
-{
-	int status = CLI_OK;
-
-	while (!status && k->ahead.len < k->tier->sample_bytes) {
-		status = source_next(&k->src, &k->batch);
-		if (!k->batch.count)
-			break;
-		for (size_t i = 0; i < k->batch.count && !status; i++) {
-			const unsigned char *p;
-			size_t len = batch_record(&k->src, &k->batch, i, &p);
-
-			status = samples_add(&k->ahead, p, len);
-		}
-	}
-	return status;
-}
-
 static int make_dict(struct create *k)
 {
 	struct samples s = { 0 };
@@ -80,7 +60,8 @@ static int make_dict(struct create *k)
 		status = cli_read_file(k->dict_path, DICT_MAX, &k->dict,
 				       &k->opt.dict_bytes);
 	} else if (!k->src.rewinds) {
-		status = read_ahead(k);
+		/* Trained on, then appended first: append_ahead. */
+		status = samples_take_first(&k->ahead, &k->src, k->tier);
 		if (!status)
 			status = samples_train(&k->ahead, k->tier, INSTEAD, &k->dict,
 					       &k->opt.dict_bytes);

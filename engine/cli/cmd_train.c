@@ -24,28 +24,6 @@ static int write_dict(const char *path, const unsigned char *dict, size_t len)
 	return CLI_FAILED;
 }
 
-static int take(struct source *src, struct samples *s, const struct tier *tier)
-{
-	struct batch b = { 0 };
-	int status = CLI_OK;
-
-	if (src->rewinds)
-		return samples_take(s, src, tier);
-	while (!status && s->len < tier->sample_bytes) {
-		status = source_next(src, &b);
-		if (!b.count)
-			break;
-		for (size_t i = 0; i < b.count && !status; i++) {
-			const unsigned char *p;
-			size_t len = batch_record(src, &b, i, &p);
-
-			status = samples_add(s, p, len);
-		}
-	}
-	batch_free(&b);
-	return status;
-}
-
 static int train(const char *path, char **paths, size_t count,
 		 const struct tier *tier)
 {
@@ -57,7 +35,8 @@ static int train(const char *path, char **paths, size_t count,
 
 	if (status)
 		return status;
-	status = take(&src, &s, tier);
+	status = src.rewinds ? samples_take(&s, &src, tier)
+			     : samples_take_first(&s, &src, tier);
 	if (!status)
 		status = samples_train(&s, tier, "give more sources", &dict,
 				       &len);

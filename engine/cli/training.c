@@ -127,6 +127,27 @@ int samples_take(struct samples *s, struct source *src,
 	return status ? status : source_rewind(src);
 }
 
+int samples_take_first(struct samples *s, struct source *src,
+		       const struct tier *tier)
+{
+	struct batch b = { 0 };
+	int status = CLI_OK;
+
+	while (!status && s->len < tier->sample_bytes) {
+		status = source_next(src, &b);
+		if (!b.count)
+			break;
+		for (size_t i = 0; i < b.count && !status; i++) {
+			const unsigned char *p;
+			size_t len = batch_record(src, &b, i, &p);
+
+			status = samples_add(s, p, len);
+		}
+	}
+	batch_free(&b);
+	return status;
+}
+
 int samples_train(const struct samples *s, const struct tier *tier,
 		  const char *instead, unsigned char **dict, size_t *bytes)
 {

@@ -31,6 +31,11 @@ void samples_free(struct samples *s);
 int samples_take(struct samples *s, struct source *src,
 		 const struct tier *tier);
 
+/* Of a source that cannot be read twice: its first records, which it then no
+ * longer has, up to the budget of the tier. */
+int samples_take_first(struct samples *s, struct source *src,
+		       const struct tier *tier);
+
 /* Train; *dict is the caller's to free. CLI_FAILED after printing, with what
  * to do instead. */
 int samples_train(const struct samples *s, const struct tier *tier,
