@@ -17,8 +17,8 @@
 #include "io.h"
 #include "le.h"
 
-#define OPEN_FLAGS                                                           \
-	(ZR_OPEN_UNPUBLISHED | ZR_OPEN_RECOVER | ZR_OPEN_CHECK |             \
+#define OPEN_FLAGS                                                             \
+	(ZR_OPEN_UNPUBLISHED | ZR_OPEN_RECOVER | ZR_OPEN_CHECK |               \
 	 ZR_OPEN_NO_CHECKSUMS)
 
 static char *join(const char *dir, const char *name)
@@ -35,8 +35,8 @@ static char *join(const char *dir, const char *name)
 static int open_file(int dir, const char *name, const char *path,
 		     struct stat *st, int *out, struct zr_error *err)
 {
-	int fd = openat(dir, name,
-			O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd =
+		openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
 		return zr_fail(err, -EUCLEAN, path,
@@ -65,8 +65,7 @@ static int has_file(int dir, const char *name, const char *path,
 
 /* Read all `len` bytes at `off` into new memory. */
 static int read_new(int fd, uint64_t off, uint64_t len, const char *path,
-		    const char *what, unsigned char **out,
-		    struct zr_error *err)
+		    const char *what, unsigned char **out, struct zr_error *err)
 {
 	unsigned char *p;
 	int rc;
@@ -145,10 +144,10 @@ static int open_meta(struct zr_container *c, int dir, uint32_t flags,
 	    !(flags & ZR_OPEN_RECOVER))
 		return zr_fail_at(
 			err, -EUCLEAN, c->path,
-			(struct zr_facts){
-				ZR_NONE, 0,
-				(size - ZR_META_TABLE) / ZR_ENTRY_BYTES,
-				c->meta.length },
+			(struct zr_facts){ ZR_NONE, 0,
+					   (size - ZR_META_TABLE) /
+						   ZR_ENTRY_BYTES,
+					   c->meta.length },
 			"meta.zr claims %llu records, but its table holds %llu",
 			(unsigned long long)c->meta.length,
 			(unsigned long long)((size - ZR_META_TABLE) /
@@ -267,8 +266,8 @@ static int place_data(struct zr_container *c, enum zr_placement placement,
 			   "mapping or reading it");
 }
 
-static int open_parts(struct zr_container *c,
-		      const struct zr_open_options *opt, struct zr_error *err)
+static int open_parts(struct zr_container *c, const struct zr_open_options *opt,
+		      struct zr_error *err)
 {
 	uint64_t data_size;
 	struct stat st;
@@ -283,8 +282,8 @@ static int open_parts(struct zr_container *c,
 	if (!rc)
 		rc = open_dict(c, dir, err);
 	if (!rc)
-		c->info.published = !never_published(
-			c, (uint64_t)st.st_size, data_size);
+		c->info.published =
+			!never_published(c, (uint64_t)st.st_size, data_size);
 	if (!rc && c->info.published && !(opt->flags & ZR_OPEN_NO_CHECKSUMS))
 		rc = open_sums(c, dir, err);
 	close(dir);
@@ -293,8 +292,7 @@ static int open_parts(struct zr_container *c,
 	c->check = c->info.checksums && (opt->flags & ZR_OPEN_CHECK);
 	if (opt->flags & ZR_OPEN_RECOVER) {
 		take_what_is_there(c, (uint64_t)st.st_size, data_size);
-	} else if (!c->info.published &&
-		   !(opt->flags & ZR_OPEN_UNPUBLISHED)) {
+	} else if (!c->info.published && !(opt->flags & ZR_OPEN_UNPUBLISHED)) {
 		return zr_fail(err, -ENODATA, c->path,
 			       "never published: its writer did not finish; "
 			       "see `zrecord recover`");
@@ -327,7 +325,8 @@ int zr_open(struct zr_container **out, const char *path,
 	c->meta_fd = c->data_fd = -1;
 	c->path = strdup(path);
 	c->data_path = join(path, "data.zr");
-	if (!c->path || !c->data_path)
+	c->disk = calloc(1, sizeof(*c->disk));
+	if (!c->path || !c->data_path || !c->disk)
 		rc = zr_fail(err, -ENOMEM, path, "no memory");
 	else
 		rc = open_parts(c, opt, err);
@@ -351,6 +350,7 @@ void zr_close(struct zr_container *c)
 		close(c->data_fd);
 	if (c->meta_fd >= 0)
 		close(c->meta_fd);
+	free(c->disk);
 	free(c->data_path);
 	free(c->path);
 	free(c);

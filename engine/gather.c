@@ -8,6 +8,7 @@
 #include "error.h"
 #include "guard.h"
 #include "le.h"
+#include "prefetch.h"
 
 /* Bytes a task should decode to: large enough to pay for taking it, small
  * enough that the threads end together. */
@@ -17,6 +18,16 @@
  * have woken up. */
 #define ALONE_RAW ((uint64_t)256 << 10)
 #define ALONE_ENCODED ((uint64_t)32 << 10)
+
+/* A gather of less is not worth two system calls that tell whether its data
+ * is on the disk. */
+#define WATCHED_COUNT 8
+#define WATCHED_BYTES ((uint64_t)16 << 10)
+
+/* The disk is asked for as many records or bytes beyond the present task: a
+ * queue that stays full, in a page cache that others use too. */
+#define AHEAD_COUNT ((size_t)64)
+#define AHEAD_BYTES ((uint64_t)16 << 20)
 
 static void keep_error(struct zr_gather *g, size_t i, int code,
 		       const struct zr_error *err)
@@ -75,8 +86,8 @@ static int gather_span(struct zr_gather *g, struct zr_lane *lane, size_t first,
 		int rc;
 
 		/* Only an earlier record can still change the result. */
-		if (i > atomic_load_explicit(&g->failed_at,
-					     memory_order_relaxed))
+		if (i >
+		    atomic_load_explicit(&g->failed_at, memory_order_relaxed))
 			continue;
 		prefetch(g, i);
 		rc = g->one(g, lane, i, &err);
@@ -95,6 +106,21 @@ static int faulted(struct zr_gather *g, size_t i)
 	return rc;
 }
 
+/* Keep the disk busy with what comes after `end`. */
+static void ask_ahead(struct zr_gather *g, size_t end)
+{
+	size_t from, to;
+
+	pthread_mutex_lock(&g->lock);
+	from = g->asked;
+	to = g->count - end < g->ahead ? g->count : end + g->ahead;
+	if (to > from)
+		g->asked = to;
+	pthread_mutex_unlock(&g->lock);
+	if (to > from)
+		zr_ask(g->r->c, g->ids + from, to - from);
+}
+
 static void gather_task(void *ctx, unsigned lane, size_t task)
 {
 	struct zr_gather *g = ctx;
@@ -103,6 +129,8 @@ static void gather_task(void *ctx, unsigned lane, size_t task)
 	volatile size_t next = first;
 	int rc;
 
+	if (g->ahead)
+		ask_ahead(g, end);
 	while (next < end) {
 		ZR_GUARDED(g->r->c, rc,
 			   gather_span(g, &g->r->lane[lane], first, end, &next),
@@ -115,7 +143,9 @@ static void gather_task(void *ctx, unsigned lane, size_t task)
 int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 {
 	uint64_t each = g->count ? bytes / g->count : 0;
+	bool watched = g->count >= WATCHED_COUNT || bytes >= WATCHED_BYTES;
 	struct zr_executor *ex = g->r->ex;
+	uint64_t io = 0;
 	size_t tasks;
 
 	if (!g->count)
@@ -130,7 +160,15 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 	atomic_init(&g->failed_at, SIZE_MAX);
 	g->code = 0;
 	pthread_mutex_init(&g->lock, NULL);
+	if (watched)
+		io = zr_thread_io();
+	if (watched && zr_is_cold(g->r->c))
+		g->ahead = each < AHEAD_BYTES / AHEAD_COUNT
+				   ? (size_t)(AHEAD_BYTES / (each + 1))
+				   : AHEAD_COUNT;
 	zr_executor_run(ex, tasks, gather_task, g);
+	if (watched)
+		zr_saw_io(g->r->c, zr_thread_io() != io);
 	pthread_mutex_destroy(&g->lock);
 	return g->code;
 }
@@ -151,20 +189,24 @@ static int dense_one(struct zr_gather *g, struct zr_lane *lane, size_t i,
 int zr_gather_dense(struct zr_reader *r, const uint64_t *ids, size_t count,
 		    void *dst, size_t size, struct zr_error *err)
 {
-	struct zr_gather g = { .r = r, .ids = ids, .count = count,
-			       .one = dense_one, .dst = dst, .err = err };
+	struct zr_gather g = { .r = r,
+			       .ids = ids,
+			       .count = count,
+			       .one = dense_one,
+			       .dst = dst,
+			       .err = err };
 	uint64_t bytes;
 
 	if (r->c->meta.kind != ZR_DENSE)
 		return zr_fail(err, -EINVAL, r->c->path,
 			       "is Ragged: gather it with zr_gather_ragged");
 	if (!zr_mul(count, r->c->meta.record_bytes, &bytes) || bytes > size)
-		return zr_fail_at(err, -EINVAL, r->c->path,
-				  (struct zr_facts){ ZR_NONE, ZR_NONE, size,
-						     ZR_NONE },
-				  "the buffer of %zu bytes is too small for "
-				  "%zu records of %llu",
-				  size, count,
-				  (unsigned long long)r->c->meta.record_bytes);
+		return zr_fail_at(
+			err, -EINVAL, r->c->path,
+			(struct zr_facts){ ZR_NONE, ZR_NONE, size, ZR_NONE },
+			"the buffer of %zu bytes is too small for "
+			"%zu records of %llu",
+			size, count,
+			(unsigned long long)r->c->meta.record_bytes);
 	return zr_gather_all(&g, bytes);
 }

@@ -10,19 +10,21 @@
 
 /* One record of a gather. Returns 0 or a negative errno. */
 struct zr_gather;
-typedef int (*zr_gather_fn)(struct zr_gather *g, struct zr_lane *lane,
-			    size_t i, struct zr_error *err);
+typedef int (*zr_gather_fn)(struct zr_gather *g, struct zr_lane *lane, size_t i,
+			    struct zr_error *err);
 
 struct zr_gather {
 	struct zr_reader *r;
 	const uint64_t *ids;
 	size_t count;
 	zr_gather_fn one;
-	bool down;              /* each task from its last record to its first */
-	struct zr_ragged *out;  /* Ragged */
+	bool down;             /* each task from its last record to its first */
+	struct zr_ragged *out; /* Ragged */
 	unsigned char *dst;
 
 	size_t run;              /* records of a task */
+	size_t ahead;            /* records to ask the disk for, 0: none */
+	size_t asked;            /* under lock: the first not asked for */
 	atomic_size_t failed_at; /* smallest i that failed, or SIZE_MAX */
 	pthread_mutex_t lock;
 	int code;             /* under lock: of failed_at */

@@ -9,6 +9,7 @@
 #include "error.h"
 #include "gather.h"
 #include "guard.h"
+#include "pool.h"
 
 /* Check every entry and add up what the records decode to; `places` (may be
  * NULL) receives where each one starts in that sum. Every dimension takes 8
@@ -68,13 +69,14 @@ static int make_room(struct zr_ragged *b, size_t count, uint64_t bytes)
 	    !zr_add(need, bytes, &need) || !zr_fits_size(need))
 		return -ENOMEM;
 	if (need > b->block_size) {
-		void *p = malloc((size_t)need);
+		size_t size = (size_t)need;
+		void *p = zr_pages_new(&size);
 
 		if (!p)
 			return -ENOMEM;
 		free(b->block);
 		b->block = p;
-		b->block_size = (size_t)need;
+		b->block_size = size;
 	}
 	b->offsets = b->block;
 	b->dim_offsets = b->offsets + words;
@@ -82,8 +84,8 @@ static int make_room(struct zr_ragged *b, size_t count, uint64_t bytes)
 	b->values = (unsigned char *)(b->dims + dims);
 	b->count_size = count;
 	b->dims_size = (size_t)dims;
-	b->values_size = b->block_size - (size_t)(b->values -
-						  (unsigned char *)b->block);
+	b->values_size =
+		b->block_size - (size_t)(b->values - (unsigned char *)b->block);
 	return 0;
 }
 
@@ -320,8 +322,8 @@ static int gather_packed(struct zr_gather *g, uint64_t bytes)
 				   -EAGAIN);
 		g->one = one_raw;
 	} else {
-		size_t tasks = zr_executor_threads(g->r->ex) *
-			       PACKED_TASKS_PER_THREAD;
+		size_t tasks =
+			zr_executor_threads(g->r->ex) * PACKED_TASKS_PER_THREAD;
 
 		if (c->sums.file)
 			planned_ranks(c, g->ids, g->count, g->out);
@@ -345,8 +347,7 @@ int zr_gather_ragged(struct zr_reader *r, const uint64_t *ids, size_t count,
 		     struct zr_ragged *out, struct zr_error *err)
 {
 	bool own = !out->block && (out->values || out->offsets);
-	struct zr_gather g = { .r = r, .ids = ids, .count = count,
-			       .out = out };
+	struct zr_gather g = { .r = r, .ids = ids, .count = count, .out = out };
 	uint64_t bytes;
 	int rc = add_up(r->c, ids, count, NULL, &bytes, err);
 

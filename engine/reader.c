@@ -48,6 +48,27 @@ void zr_reader_free(struct zr_reader *r)
 	free(r);
 }
 
+static void trim(struct zr_buffer *b, size_t keep)
+{
+	if (b->size <= keep)
+		return;
+	free(b->p);
+	*b = (struct zr_buffer){ NULL, 0 };
+}
+
+void zr_reader_trim(struct zr_reader *r, size_t keep)
+{
+	r->record_id = ZR_NONE;
+	trim(&r->record, keep);
+	for (unsigned i = 0; i < r->lanes; i++) {
+		trim(&r->lane[i].stored, keep);
+		trim(&r->lane[i].decoded, keep);
+		/* What libzstd holds is not told, and cheap to make again. */
+		zr_decoder_free(r->lane[i].decoder);
+		r->lane[i].decoder = NULL;
+	}
+}
+
 /* Decode record `id` into r->record, unless it is there. */
 static int keep_record(struct zr_reader *r, uint64_t id,
 		       const struct zr_entry *e, struct zr_error *err)
@@ -75,8 +96,8 @@ static int planned_layout(const struct zr_container *c, uint64_t id,
 	bool ok = zr_sums_shape(&c->sums, id, &out->shape);
 
 	out->prefix = 1 + 8 * (size_t)out->shape.rank;
-	if (ok && !zr_shape_size(&c->meta.dtype, &out->shape, NULL,
-				 &out->bytes) &&
+	if (ok &&
+	    !zr_shape_size(&c->meta.dtype, &out->shape, NULL, &out->bytes) &&
 	    out->bytes && out->bytes + out->prefix == e->logic)
 		return 0;
 	return zr_fail_at(err, -EBADMSG, c->path,
@@ -170,8 +191,8 @@ static int read_span(struct zr_reader *r, uint64_t id, const struct zr_entry *e,
 	return rc;
 }
 
-static int read_record(struct zr_reader *r, uint64_t id, void *dst,
-		       size_t size, uint64_t *bytes, struct zr_shape *shape,
+static int read_record(struct zr_reader *r, uint64_t id, void *dst, size_t size,
+		       uint64_t *bytes, struct zr_shape *shape,
 		       struct zr_error *err)
 {
 	struct zr_layout layout;
@@ -189,18 +210,18 @@ static int read_record(struct zr_reader *r, uint64_t id, void *dst,
 	if (bytes)
 		*bytes = layout.bytes;
 	if (layout.bytes > size)
-		return zr_fail_at(err, -EINVAL, r->c->path,
-				  (struct zr_facts){ id, ZR_NONE, layout.bytes,
-						     size },
-				  "record %llu has %llu bytes, the buffer %zu",
-				  (unsigned long long)id,
-				  (unsigned long long)layout.bytes, size);
+		return zr_fail_at(
+			err, -EINVAL, r->c->path,
+			(struct zr_facts){ id, ZR_NONE, layout.bytes, size },
+			"record %llu has %llu bytes, the buffer %zu",
+			(unsigned long long)id,
+			(unsigned long long)layout.bytes, size);
 	/* Straight into the caller's buffer where nothing precedes. */
 	if (!layout.prefix && r->record_id != id)
 		rc = zr_fetch(r->c, &r->lane[0], id, &e, dst, err);
 	else
-		rc = read_span(r, id, &e, &layout, 0, dst,
-			       (size_t)layout.bytes, err);
+		rc = read_span(r, id, &e, &layout, 0, dst, (size_t)layout.bytes,
+			       err);
 	if (!rc && shape)
 		*shape = layout.shape;
 	return rc;
@@ -228,12 +249,12 @@ static int read_part(struct zr_reader *r, uint64_t id, uint64_t offset,
 	if (rc)
 		return rc;
 	if (!zr_span_inside(offset, len, layout.bytes))
-		return zr_fail_at(err, -EINVAL, r->c->path,
-				  (struct zr_facts){ id, offset, layout.bytes,
-						     len },
-				  "record %llu: the part leaves its %llu bytes",
-				  (unsigned long long)id,
-				  (unsigned long long)layout.bytes);
+		return zr_fail_at(
+			err, -EINVAL, r->c->path,
+			(struct zr_facts){ id, offset, layout.bytes, len },
+			"record %llu: the part leaves its %llu bytes",
+			(unsigned long long)id,
+			(unsigned long long)layout.bytes);
 	if (!len)
 		return 0;
 	return read_span(r, id, &e, &layout, offset, dst, len, err);

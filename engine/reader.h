@@ -28,7 +28,7 @@ struct zr_reader {
 	struct zr_buffer record; /* bytes of record `record_id` */
 	uint64_t record_id;      /* ZR_NONE: nothing is kept */
 	int rank; /* of all records gathered so far, or ZR_RANK_* */
-	struct zr_lane lane[];   /* lanes; [0] is the caller's */
+	struct zr_lane lane[]; /* lanes; [0] is the caller's */
 };
 
 #define ZR_RANK_UNKNOWN (-1)

@@ -286,6 +286,19 @@ ZR_API int zr_reader_new(struct zr_reader **out, const struct zr_container *c,
 /* Free a reader. NULL is allowed. */
 ZR_API void zr_reader_free(struct zr_reader *r);
 
+/* Forget the record that zr_read_part keeps, and free every buffer of the
+ * reader that is larger than `keep` bytes: a reader has met a large record
+ * and will live on. 0 frees all scratch. */
+ZR_API void zr_reader_trim(struct zr_reader *r, size_t keep);
+
+/* Ask the system to read the stored bytes of these records from the disk, and
+ * return without waiting for them: for ids that will be gathered soon. A
+ * gather asks for its own records by itself. A hint: ids that are no good are
+ * passed over, and while the data of the container is seen to be in memory
+ * nothing is asked. Any thread. */
+ZR_API void zr_prefetch(const struct zr_container *c, const uint64_t *ids,
+			size_t count);
+
 /* Store the shape of record `id` in *shape and the bytes of its elements in
  * *bytes; either may be NULL. Dense: no I/O. Ragged: reads the beginning of
  * a record and decodes no more than a block of it (128 KiB), unless its frame
@@ -377,6 +390,28 @@ ZR_API int zr_ragged_bound(const struct zr_container *c, const uint64_t *ids,
 
 /* Free the allocation of zr_gather_ragged and zero *batch. NULL is allowed. */
 ZR_API void zr_ragged_free(struct zr_ragged *batch);
+
+/* ---- Memory for batches ---------------------------------------------- */
+
+/* A pool of buffers to gather into. Fresh pages cost more than the copy of a
+ * batch, so a buffer that was given back serves again; large ones lie on pages
+ * of 2 MiB where the system has any. Up to `keep` bytes of buffers that are
+ * not in use are kept; 0 keeps none.
+ *
+ * All three functions may be called by any thread. Returns 0, -ENOMEM. */
+struct zr_pool;
+ZR_API int zr_pool_new(struct zr_pool **out, size_t keep);
+
+/* Return a buffer of at least `size` bytes, at a multiple of 4096 (from 2 MiB
+ * on: of 2 MiB), contents unspecified; or NULL: no memory. It is the caller's
+ * until zr_pool_put. */
+ZR_API void *zr_pool_get(struct zr_pool *pool, size_t size);
+
+/* Give a buffer back. NULL is allowed. */
+ZR_API void zr_pool_put(struct zr_pool *pool, void *buffer);
+
+/* Free the pool and all its buffers, also those in use. NULL is allowed. */
+ZR_API void zr_pool_free(struct zr_pool *pool);
 
 /* ---- Write ----------------------------------------------------------- */
 

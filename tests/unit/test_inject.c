@@ -95,6 +95,13 @@ WRAP(void *, __real_calloc, __wrap_calloc, (size_t n, size_t size))
 	return strikes(MEMORY) ? NULL : kept(__real_calloc(n, size));
 }
 
+WRAP(void *, __real_aligned_alloc, __wrap_aligned_alloc,
+     (size_t align, size_t size))
+{
+	return strikes(MEMORY) ? NULL
+			       : kept(__real_aligned_alloc(align, size));
+}
+
 WRAP(void *, __real_realloc, __wrap_realloc, (void *p, size_t size))
 {
 	void *q = strikes(MEMORY) ? NULL : __real_realloc(p, size);
