@@ -9,8 +9,6 @@
 
 #define BLOCK_MIN 4096
 #define BLOCK_MAX (128 << 10)
-/* The layout of a larger .npz would be too large to be made on a whim. */
-#define NPZ_MEMBERS_MAX ((uint64_t)1 << 24)
 
 bool attr_exists(const struct stream *s, const struct node *n)
 {
@@ -21,15 +19,16 @@ bool attr_exists(const struct stream *s, const struct node *n)
 	case NODE_ALL:
 		return s->all_bytes != 0;
 	case NODE_BATCH:
-		return n->index < stream_batches(s, n->size) &&
-		       (s->dense || stream_batch_count(s, n->size, n->index) <=
-					    NPZ_MEMBERS_MAX);
+		return n->index < stream_batches(s, n->size);
 	case NODE_STREAM:
 	case NODE_INFO:
+	case NODE_STATS:
 	case NODE_RECORDS:
 	case NODE_BATCHES:
 	case NODE_SIZE:
 	case NODE_TEXTS:
+	case NODE_GATHERS:
+	case NODE_GATHER:
 		break;
 	}
 	return true;
@@ -48,7 +47,7 @@ int attr_node(struct mount *m, uint64_t ino, struct node *n)
 static nlink_t dir_links(const struct mount *m, const struct node *n)
 {
 	if (n->kind == NODE_STREAM)
-		return 2 + (m->opt->layout == LAYOUT_FULL      ? 3
+		return 2 + (m->opt->layout == LAYOUT_FULL      ? 4
 			    : m->opt->layout == LAYOUT_RECORDS ? 1
 							       : 0);
 	if (n->kind == NODE_BATCHES)
@@ -56,17 +55,30 @@ static nlink_t dir_links(const struct mount *m, const struct node *n)
 	return 2;
 }
 
-static int batch_size(struct mount *m, struct worker *w, struct stream *s,
-		      const struct node *n, uint64_t *size)
+static int rows_size(const struct stream *s, uint64_t count, uint64_t *size)
 {
 	unsigned char header[ZR_NPY_HEADER_MAX];
-	uint64_t count = stream_batch_count(s, n->size, n->index);
 
-	if (!s->dense)
-		return npz_size(m, w, s, n, size);
-	*size = stream_rows_header(s, count, header) +
-		count * s->info->record_bytes;
+	/* A file cannot be longer than off_t tells. */
+	if (__builtin_mul_overflow(count, s->info->record_bytes, size) ||
+	    *size > INT64_MAX - ZR_NPY_HEADER_MAX)
+		return -EFBIG;
+	*size += stream_rows_header(s, count, header);
 	return 0;
+}
+
+static int composed_size(struct mount *m, struct worker *w, struct stream *s,
+			 const struct node *n, uint64_t *size)
+{
+	struct ids ids;
+	int rc = ids_hold(m, n, &ids);
+
+	if (rc)
+		return rc;
+	rc = s->dense ? rows_size(s, ids.count, size)
+		      : npz_size(m, w, s, n, &ids, size);
+	ids_put(m, n);
+	return rc;
 }
 
 static int file_size(struct mount *m, struct stream *s, const struct node *n,
@@ -78,7 +90,10 @@ static int file_size(struct mount *m, struct stream *s, const struct node *n,
 		return -ENOMEM;
 	switch (n->kind) {
 	case NODE_INFO:
-		*size = info_size(s);
+		*size = s->json_len;
+		return 0;
+	case NODE_STATS:
+		*size = STATS_BYTES;
 		return 0;
 	case NODE_ALL:
 		*size = s->all_bytes;
@@ -86,7 +101,8 @@ static int file_size(struct mount *m, struct stream *s, const struct node *n,
 	case NODE_RECORD:
 		return image_size(w, s, n->index, size);
 	case NODE_BATCH:
-		return batch_size(m, w, s, n, size);
+	case NODE_GATHER:
+		return composed_size(m, w, s, n, size);
 	case NODE_TEXT:
 		return text_size(m, w, s, n, size);
 	case NODE_STREAM:
@@ -94,6 +110,7 @@ static int file_size(struct mount *m, struct stream *s, const struct node *n,
 	case NODE_BATCHES:
 	case NODE_SIZE:
 	case NODE_TEXTS:
+	case NODE_GATHERS:
 		break;
 	}
 	return -EISDIR;

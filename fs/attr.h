@@ -20,11 +20,13 @@ bool attr_exists(const struct stream *s, const struct node *n);
 int attr_node(struct mount *m, uint64_t ino, struct node *n);
 
 /* Store the attributes of a node that exists. LOOKUP, GETATTR and
- * READDIRPLUS all answer with these. Returns 0, -EIO or -ENOMEM. */
+ * READDIRPLUS all answer with these. Returns 0, -EFBIG, -ESTALE, -EIO or
+ * -ENOMEM. */
 int attr_get(struct mount *m, const struct node *n, struct stat *st);
 
-/* Store in *child what `name` in the directory `parent` is. Returns 0,
- * -ENOENT, -ENOTDIR or -ENAMETOOLONG. */
+/* Store in *child what `name` in the directory `parent` is. If it is a
+ * NODE_GATHER, that is a reference of the kernel: see gather_drop. Returns 0,
+ * -ENOENT, -ENOTDIR, -ENAMETOOLONG, -ESTALE or -ENOMEM. */
 int attr_lookup(struct mount *m, const struct node *parent, const char *name,
 		struct node *child);
 

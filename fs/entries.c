@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "attr.h"
+#include "gather.h"
 #include "name.h"
 
 /* In the order of a listing. */
@@ -12,14 +13,17 @@ static const struct fixed_name {
 	enum node_kind kind;
 } fixed_names[] = {
 	{ "info.json", NODE_INFO },
+	{ "stats.json", NODE_STATS }, /* of the mount: in its root */
 	{ "records", NODE_RECORDS },
 	{ "batches", NODE_BATCHES },
+	{ "gather", NODE_GATHERS },
 	{ "all.npy", NODE_ALL },
 	{ "text", NODE_TEXTS },
 };
 #define FIXED_NAMES (sizeof(fixed_names) / sizeof(fixed_names[0]))
 
-static const char *batch_suffix(const struct stream *s)
+/* What several records are in one file. */
+static const char *many_suffix(const struct stream *s)
 {
 	return s->dense ? ".npy" : ".npz";
 }
@@ -63,12 +67,15 @@ static bool child_node(const struct stream *s, const struct node *parent,
 	case NODE_SIZE:
 		child->kind = NODE_BATCH;
 		child->size = parent->size;
-		return name_parse(name, batch_suffix(s), &child->index);
+		return name_parse(name, many_suffix(s), &child->index);
+	case NODE_GATHERS:
 	case NODE_INFO:
+	case NODE_STATS:
 	case NODE_ALL:
 	case NODE_RECORD:
 	case NODE_BATCH:
 	case NODE_TEXT:
+	case NODE_GATHER:
 		break;
 	}
 	return false;
@@ -83,32 +90,61 @@ struct node attr_parent(const struct mount *m, const struct node *n)
 	return up;
 }
 
+/* What is no selection of this container never will be one: no such name. */
+static int gather_node(struct mount *m, const struct stream *s,
+		       const char *name, struct node *child)
+{
+	const char *suffix = many_suffix(s);
+	size_t len = strlen(name), end = strlen(suffix);
+	const struct gather *x;
+	int rc;
+
+	if (len < end || strcmp(name + len - end, suffix) != 0)
+		return -ENOENT;
+	rc = gather_find(m->gathers, s->number, name, len - end,
+			 s->info->records, &x);
+	if (rc)
+		return rc == -ENOMEM ? rc : -ENOENT;
+	child->kind = NODE_GATHER;
+	child->index = x->number;
+	return 0;
+}
+
+/* NFS and open_by_handle_at ask for nodes they know with this name. */
+static int same_node(struct mount *m, const struct node *n)
+{
+	/* What is held is the kernel's from now on. */
+	return n->kind != NODE_GATHER || gather_hold(m->gathers, n->index)
+		       ? 0
+		       : -ESTALE;
+}
+
 int attr_lookup(struct mount *m, const struct node *parent, const char *name,
 		struct node *child)
 {
 	const struct stream *s = mount_stream(m, parent);
 
 	*child = *parent;
-	/* NFS and open_by_handle_at ask with these for nodes they know. */
 	if (!strcmp(name, "."))
-		return 0;
-	if (!tree_is_dir(parent->kind))
-		return -ENOTDIR;
-	if (!strcmp(name, "..")) {
+		return same_node(m, parent);
+	if (!strcmp(name, "..") && tree_is_dir(parent->kind)) {
 		*child = attr_parent(m, parent);
 		return 0;
 	}
+	if (!tree_is_dir(parent->kind))
+		return -ENOTDIR;
 	if (strlen(name) > NAME_LENGTH_MAX)
 		return -ENAMETOOLONG;
 	*child = (struct node){ .stream = parent->stream };
+	if (parent->kind == NODE_GATHERS)
+		return gather_node(m, s, name, child);
 	if (!child_node(s, parent, name, child) || !attr_exists(s, child))
 		return -ENOENT;
 	return 0;
 }
 
-static bool record_entry(const struct stream *s, uint64_t i,
-			 const char *suffix, enum node_kind kind, char *name,
-			 struct node *child)
+static bool record_entry(const struct stream *s, uint64_t i, const char *suffix,
+			 enum node_kind kind, char *name, struct node *child)
 {
 	child->kind = kind;
 	name_format(name, i, s->width, suffix);
@@ -155,14 +191,17 @@ static bool dir_entry(struct mount *m, const struct node *dir, uint64_t i,
 	case NODE_SIZE:
 		child->kind = NODE_BATCH;
 		name_format(name, i, name_width(stream_batches(s, dir->size)),
-			    batch_suffix(s));
+			    many_suffix(s));
 		return i < stream_batches(s, dir->size) &&
 		       attr_exists(s, child);
+	case NODE_GATHERS:
 	case NODE_INFO:
+	case NODE_STATS:
 	case NODE_ALL:
 	case NODE_RECORD:
 	case NODE_BATCH:
 	case NODE_TEXT:
+	case NODE_GATHER:
 		break;
 	}
 	return false;

@@ -4,6 +4,7 @@
 #define FILES_H
 
 #include "cache.h"
+#include "ids.h"
 #include "mount.h"
 
 /* A part of a file that a READ wants. It lies inside the file. */
@@ -17,16 +18,16 @@ struct span {
 void span_copy(unsigned char *dst, const struct span *span, uint64_t at,
 	       const void *piece, uint64_t len);
 
-/* Return the size of info.json, which is always the same. */
-uint64_t info_size(const struct stream *s);
+/* The size of stats.json, which is always the same. */
+#define STATS_BYTES ((size_t)1024)
 
-/* Write info.json, as it is now, into `buf`, which has info_size bytes. */
-void info_write(struct mount *m, const struct stream *s, unsigned char *buf);
+/* Write stats.json, as it is now, into `buf`, which has STATS_BYTES bytes. */
+void stats_write(struct mount *m, char *buf);
 
-/* Read a span of the file that holds `count` records of a Dense stream, from
- * record `first` on, as one array. Returns 0 or an error of zr_read. */
+/* Read a span of the file that holds records of a Dense stream as one array.
+ * Returns 0 or an error of zr_read. */
 int rows_read(struct mount *m, struct worker *w, struct stream *s,
-	      uint64_t first, uint64_t count, const struct span *span,
+	      const struct ids *ids, const struct span *span,
 	      unsigned char *dst, struct zr_error *err);
 
 /* Hold the text of a record in the cache; give it back with
@@ -42,13 +43,14 @@ int text_hold(struct mount *m, struct worker *w, struct stream *s,
 int text_size(struct mount *m, struct worker *w, struct stream *s,
 	      const struct node *n, uint64_t *size);
 
-/* Store the size of a .npz. Returns 0, -EIO or -ENOMEM. */
+/* Store the size of the .npz `n`, which holds records of a Ragged stream.
+ * Returns 0, -EFBIG, -EIO or -ENOMEM. */
 int npz_size(struct mount *m, struct worker *w, struct stream *s,
-	     const struct node *n, uint64_t *size);
+	     const struct node *n, const struct ids *ids, uint64_t *size);
 
 /* Read a span of a .npz. Returns 0 or an error of zr_read. */
 int npz_read(struct mount *m, struct worker *w, struct stream *s,
-	     const struct node *n, const struct span *span, unsigned char *dst,
-	     struct zr_error *err);
+	     const struct node *n, const struct ids *ids,
+	     const struct span *span, unsigned char *dst, struct zr_error *err);
 
 #endif

@@ -2,7 +2,8 @@
  * What a mount consists of. The userdata of the FUSE session is the mount.
  *
  *     struct mount ── struct stream      a container; immutable
- *         │   └── struct cache x 2      decoded records, layouts of .npz
+ *         │   ├── struct cache x 2      decoded records, layouts of .npz
+ *         │   └── struct gathers        selections that the kernel knows
  *         └── struct worker             scratch, one per serving thread
  */
 #ifndef MOUNT_H
@@ -38,7 +39,7 @@ struct stream {
 /* Ids that a gather is asked for at once. */
 #define WORKER_IDS 1024
 
-/* What the kernel asks for, as info.json counts it. */
+/* What the kernel asks for, as stats.json counts it. */
 enum request {
 	REQUEST_LOOKUP,
 	REQUEST_GETATTR,
@@ -61,15 +62,18 @@ struct worker {
 	_Atomic uint64_t requests[REQUESTS];
 };
 
+struct gathers;
+
 struct mount {
 	const struct options *opt;
 	struct stream stream;
 	struct cache *images;  /* files of compressed records, by inode */
 	struct cache *layouts; /* struct npz, by inode */
-	bool no_open;	       /* the kernel takes ENOSYS from open */
+	struct gathers *gathers;
+	bool no_open; /* the kernel takes ENOSYS from open */
 	bool no_opendir;
-	bool plus_always;     /* a listing makes all files known */
-	struct push *push;    /* while serving */
+	bool plus_always;	       /* a listing makes all files known */
+	struct push *push;	       /* while serving */
 	_Atomic uint64_t init_unique;  /* the INIT request, while unanswered */
 	_Atomic uint32_t init_offered; /* its flags */
 	_Atomic uint64_t complaints;   /* see complain() */

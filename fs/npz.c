@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Batches of a Ragged stream: a stored zip of the records' files. */
+ * Batches and gathers of a Ragged stream: a stored zip of the records' files.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -11,13 +12,14 @@
 /* Records up to this size are read into scratch; larger ones would make it
  * large for good, so they go through the cache. */
 #define SCRATCH_MAX ((uint64_t)1 << 20)
+/* The layout of a larger one would be too large to be made on a whim. */
+#define MEMBERS_MAX ((uint64_t)1 << 24)
 #define CRC_KNOWN ((uint64_t)1 << 32)
 
 /* A layout in the cache. Only the check sums change: each is set once it is
  * needed, to the same value by whoever is first. */
 struct npz {
 	struct zip zip;
-	uint64_t first; /* record of member 0 */
 	_Atomic uint64_t *crc;
 	uint64_t tables[];
 };
@@ -27,6 +29,7 @@ struct npz_op {
 	struct worker *w;
 	struct stream *s;
 	const struct node *n;
+	const struct ids *ids;
 	struct npz *npz;
 	struct zr_error *err;
 };
@@ -40,7 +43,7 @@ struct member {
 static int fill_layout(void *ctx, struct cache_block *block)
 {
 	struct npz_op *op = ctx;
-	uint64_t count = stream_batch_count(op->s, op->n->size, op->n->index);
+	uint64_t count = op->ids->count;
 	size_t size = sizeof(struct npz) + (2 * (size_t)count + 1) * 8;
 	struct npz *z = calloc(1, size);
 	uint64_t at = 0, len;
@@ -48,13 +51,12 @@ static int fill_layout(void *ctx, struct cache_block *block)
 
 	if (rc)
 		return rc;
-	z->first = op->n->index * op->n->size;
 	z->zip.count = count;
 	z->zip.start = z->tables;
 	z->crc = (_Atomic uint64_t *)(z->tables + count + 1);
 	for (uint64_t i = 0; i < count && !rc; i++) {
 		z->zip.start[i] = at;
-		rc = image_size(op->w, op->s, z->first + i, &len);
+		rc = image_size(op->w, op->s, ids_at(op->ids, i), &len);
 		at += zip_header_len(i) + len;
 	}
 	if (rc) {
@@ -81,11 +83,11 @@ static int hold_layout(struct npz_op *op, struct cache_block **block)
 }
 
 int npz_size(struct mount *m, struct worker *w, struct stream *s,
-	     const struct node *n, uint64_t *size)
+	     const struct node *n, const struct ids *ids, uint64_t *size)
 {
-	struct npz_op op = { .m = m, .w = w, .s = s, .n = n };
+	struct npz_op op = { .m = m, .w = w, .s = s, .n = n, .ids = ids };
 	struct cache_block *layout;
-	int rc = hold_layout(&op, &layout);
+	int rc = ids->count > MEMBERS_MAX ? -EFBIG : hold_layout(&op, &layout);
 
 	if (rc)
 		return rc;
@@ -106,7 +108,7 @@ static int get_member(struct npz_op *op, uint64_t i, bool again,
 	struct npz *z = op->npz;
 	struct node n = { .kind = NODE_RECORD,
 			  .stream = op->s->number,
-			  .index = z->first + i };
+			  .index = ids_at(op->ids, i) };
 	uint64_t room = image_room(op->s, n.index);
 	int rc;
 
@@ -225,10 +227,10 @@ static int read_directory(struct npz_op *op, const struct span *span,
 }
 
 int npz_read(struct mount *m, struct worker *w, struct stream *s,
-	     const struct node *n, const struct span *span, unsigned char *dst,
-	     struct zr_error *err)
+	     const struct node *n, const struct ids *ids,
+	     const struct span *span, unsigned char *dst, struct zr_error *err)
 {
-	struct npz_op op = { .m = m, .w = w, .s = s, .n = n, .err = err };
+	struct npz_op op = { m, w, s, n, ids, NULL, err };
 	struct cache_block *layout;
 	int rc = hold_layout(&op, &layout);
 

@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 
 #include "attr.h"
+#include "gather.h"
 #include "name.h"
 
 #define STATFS_BLOCK 4096
@@ -24,14 +25,22 @@ static void op_init(void *data, struct fuse_conn_info *conn)
 	conn->want &=
 		~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
 			    FUSE_CAP_SPLICE_MOVE | FUSE_CAP_AUTO_INVAL_DATA);
-	m->plus_always = (conn->want & FUSE_CAP_READDIRPLUS) &&
-			 dir_tells_all(m);
+	m->plus_always =
+		(conn->want & FUSE_CAP_READDIRPLUS) && dir_tells_all(m);
 	if (m->plus_always)
 		conn->want &= ~(unsigned)FUSE_CAP_READDIRPLUS_AUTO;
 	conn->max_background = BACKGROUND_MAX;
 	conn->congestion_threshold = BACKGROUND_MAX * 3 / 4;
 	m->no_open = conn->capable & FUSE_CAP_NO_OPEN_SUPPORT;
 	m->no_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
+}
+
+static void forget(struct mount *m, uint64_t ino, uint64_t lookups)
+{
+	struct node n;
+
+	if (tree_node(ino, &n) && n.kind == NODE_GATHER)
+		gather_drop(m->gathers, n.index, lookups);
 }
 
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -45,8 +54,11 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	count_request(m, REQUEST_LOOKUP);
 	if (!rc)
 		rc = attr_lookup(m, &dir, name, &child);
-	if (!rc)
+	if (!rc) {
 		rc = attr_get(m, &child, &e.attr);
+		if (rc)
+			forget(m, tree_ino(&child), 1);
+	}
 	if (rc && rc != -ENOENT) {
 		fuse_reply_err(req, errno_of(rc));
 		return;
@@ -56,7 +68,9 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		e.ino = e.attr.st_ino;
 		e.generation = 1;
 	}
-	fuse_reply_entry(req, &e);
+	/* The kernel does not take it if the caller was interrupted. */
+	if (fuse_reply_entry(req, &e) == -ENOENT && e.ino)
+		forget(m, e.ino, 1);
 }
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino,
@@ -111,8 +125,7 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino,
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)
 {
-	(void)ino;
-	(void)nlookup;
+	forget(fuse_req_userdata(req), ino, nlookup);
 	count_request(fuse_req_userdata(req), REQUEST_FORGET);
 	fuse_reply_none(req);
 }
@@ -120,8 +133,9 @@ static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)
 static void op_forget_multi(fuse_req_t req, size_t count,
 			    struct fuse_forget_data *forgets)
 {
-	(void)count;
-	(void)forgets;
+	for (size_t i = 0; i < count; i++)
+		forget(fuse_req_userdata(req), forgets[i].ino,
+		       forgets[i].nlookup);
 	count_request(fuse_req_userdata(req), REQUEST_FORGET);
 	fuse_reply_none(req);
 }

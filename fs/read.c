@@ -109,19 +109,13 @@ static int read_record(struct read_op *op)
 	return rc ? rc : from_memory(op, op->held->data, op->held->len);
 }
 
-static int read_rows(struct read_op *op, uint64_t first, uint64_t count,
-		     const struct span *span, unsigned char *buf)
-{
-	return rows_read(op->m, op->w, op->s, first, count, span, buf,
-			 &op->err);
-}
-
 /* A file that is made of several records: fill the part of it that exists. */
 static int read_composed(struct read_op *op)
 {
 	struct span span = { op->off, op->size };
 	const struct node *n = &op->node;
 	unsigned char *buf;
+	struct ids ids;
 	struct stat st;
 	int rc = attr_get(op->m, n, &st);
 
@@ -132,29 +126,29 @@ static int read_composed(struct read_op *op)
 	buf = worker_reply(op->w, span.len);
 	if (!buf)
 		return -ENOMEM;
-	if (n->kind == NODE_ALL)
-		rc = read_rows(op, 0, op->s->info->records, &span, buf);
-	else if (op->s->dense)
-		rc = read_rows(op, n->index * n->size,
-			       stream_batch_count(op->s, n->size, n->index),
-			       &span, buf);
+	rc = ids_hold(op->m, n, &ids);
+	if (rc)
+		return rc;
+	if (op->s->dense)
+		rc = rows_read(op->m, op->w, op->s, &ids, &span, buf, &op->err);
 	else
-		rc = npz_read(op->m, op->w, op->s, n, &span, buf, &op->err);
+		rc = npz_read(op->m, op->w, op->s, n, &ids, &span, buf,
+			      &op->err);
+	ids_put(op->m, n);
 	op->data = buf;
 	op->len = span.len;
 	return rc;
 }
 
 /* The numbers in it change, so the kernel must ask each time. */
-static int read_info(struct read_op *op)
+static int read_stats(struct read_op *op)
 {
-	size_t size = (size_t)info_size(op->s);
-	unsigned char *buf = worker_reply(op->w, size);
+	char *buf = (char *)worker_reply(op->w, STATS_BYTES);
 
 	if (!buf)
 		return -ENOMEM;
-	info_write(op->m, op->s, buf);
-	return from_memory(op, buf, size);
+	stats_write(op->m, buf);
+	return from_memory(op, buf, STATS_BYTES);
 }
 
 static int dispatch(struct read_op *op)
@@ -163,22 +157,25 @@ static int dispatch(struct read_op *op)
 
 	switch (op->node.kind) {
 	case NODE_INFO:
-		return read_info(op);
+		return from_memory(op, op->s->json, op->s->json_len);
+	case NODE_STATS:
+		return read_stats(op);
 	case NODE_RECORD:
 		return read_record(op);
 	case NODE_ALL:
 	case NODE_BATCH:
+	case NODE_GATHER:
 		return read_composed(op);
 	case NODE_TEXT:
 		rc = text_hold(op->m, op->w, op->s, &op->node, &op->held,
 			       &op->err);
-		return rc ? rc
-			  : from_memory(op, op->held->data, op->held->len);
+		return rc ? rc : from_memory(op, op->held->data, op->held->len);
 	case NODE_STREAM:
 	case NODE_RECORDS:
 	case NODE_BATCHES:
 	case NODE_SIZE:
 	case NODE_TEXTS:
+	case NODE_GATHERS:
 		break;
 	}
 	return -EISDIR;
@@ -208,6 +205,6 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		fuse_reply_buf(req, op.data, op.len);
 	}
 	cache_put(m->images, op.held);
-	if (!rc && op.node.kind == NODE_INFO)
+	if (!rc && op.node.kind == NODE_STATS)
 		push_forget(m->push, ino);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Many records of a Dense stream as one array: batches and all.npy. */
+ * Many records of a Dense stream as one array: batches, gathers, all.npy. */
 #include <string.h>
 
 #include "files.h"
@@ -9,6 +9,7 @@ struct rows {
 	struct mount *m;
 	struct worker *w;
 	struct stream *s;
+	const struct ids *ids;
 	uint64_t bytes; /* of a row */
 	struct zr_error *err;
 };
@@ -29,9 +30,10 @@ void span_copy(unsigned char *dst, const struct span *span, uint64_t at,
 
 /* A row that the span covers in part: READs of one file follow each other,
  * so the rest of a decoded one is wanted soon. */
-static int part_of_row(struct rows *r, uint64_t id, uint64_t offset, size_t len,
-		       unsigned char *dst)
+static int part_of_row(struct rows *r, uint64_t row, uint64_t offset,
+		       size_t len, unsigned char *dst)
 {
+	uint64_t id = ids_at(r->ids, row);
 	struct node n = { .kind = NODE_RECORD,
 			  .stream = r->s->number,
 			  .index = id };
@@ -48,31 +50,30 @@ static int part_of_row(struct rows *r, uint64_t id, uint64_t offset, size_t len,
 	return 0;
 }
 
-static int whole_rows(struct rows *r, uint64_t first, uint64_t count,
+static int whole_rows(struct rows *r, uint64_t row, uint64_t count,
 		      unsigned char *dst)
 {
 	while (count) {
 		size_t n = count < WORKER_IDS ? (size_t)count : WORKER_IDS;
 		int rc;
 
-		for (size_t i = 0; i < n; i++)
-			r->w->ids[i] = first + i;
+		ids_get(r->ids, row, n, r->w->ids);
 		rc = zr_gather_dense(r->w->reader, r->w->ids, n, dst,
 				     n * (size_t)r->bytes, r->err);
 		if (rc)
 			return rc;
 		dst += n * (size_t)r->bytes;
-		first += n;
+		row += n;
 		count -= n;
 	}
 	return 0;
 }
 
-/* Bytes [off, off + len) of the elements of all rows from `first` on. */
-static int elements(struct rows *r, uint64_t first, uint64_t off, size_t len,
+/* Bytes [off, off + len) of the elements of all rows. */
+static int elements(struct rows *r, uint64_t off, size_t len,
 		    unsigned char *dst)
 {
-	uint64_t id = first + off / r->bytes, inside = off % r->bytes;
+	uint64_t row = off / r->bytes, inside = off % r->bytes;
 	uint64_t whole;
 	int rc = 0;
 
@@ -81,27 +82,27 @@ static int elements(struct rows *r, uint64_t first, uint64_t off, size_t len,
 
 		if (n > len)
 			n = len;
-		rc = part_of_row(r, id++, inside, (size_t)n, dst);
+		rc = part_of_row(r, row++, inside, (size_t)n, dst);
 		dst += n;
 		len -= (size_t)n;
 	}
 	whole = len / r->bytes;
 	if (!rc && whole)
-		rc = whole_rows(r, id, whole, dst);
+		rc = whole_rows(r, row, whole, dst);
 	dst += whole * r->bytes;
 	len -= (size_t)(whole * r->bytes);
 	if (!rc && len)
-		rc = part_of_row(r, id + whole, 0, len, dst);
+		rc = part_of_row(r, row + whole, 0, len, dst);
 	return rc;
 }
 
 int rows_read(struct mount *m, struct worker *w, struct stream *s,
-	      uint64_t first, uint64_t count, const struct span *span,
+	      const struct ids *ids, const struct span *span,
 	      unsigned char *dst, struct zr_error *err)
 {
-	struct rows r = { m, w, s, s->info->record_bytes, err };
+	struct rows r = { m, w, s, ids, s->info->record_bytes, err };
 	unsigned char header[ZR_NPY_HEADER_MAX];
-	size_t head = stream_rows_header(s, count, header), skip = 0;
+	size_t head = stream_rows_header(s, ids->count, header), skip = 0;
 	uint64_t off = 0;
 
 	span_copy(dst, span, 0, header, head);
@@ -111,5 +112,5 @@ int rows_read(struct mount *m, struct worker *w, struct stream *s,
 		off = span->off - head;
 	if (skip >= span->len)
 		return 0;
-	return elements(&r, first, off, span->len - skip, dst + skip);
+	return elements(&r, off, span->len - skip, dst + skip);
 }

@@ -11,7 +11,7 @@
 #define LOG_MASK (((uint64_t)1 << LOG_SHIFT) - 1)
 #define FIRST_RECORD 16u
 
-enum { CLASS_PLAIN, CLASS_SIZE, CLASS_BATCH, CLASS_TEXT };
+enum { CLASS_PLAIN, CLASS_SIZE, CLASS_BATCH, CLASS_TEXT, CLASS_GATHER };
 
 static uint64_t batch_value(uint64_t size, uint64_t index)
 {
@@ -39,6 +39,10 @@ uint64_t tree_ino(const struct node *n)
 	} else if (n->kind == NODE_TEXT) {
 		assert(n->index < TREE_RECORDS_MAX);
 		class = CLASS_TEXT;
+		value = n->index;
+	} else if (n->kind == NODE_GATHER) {
+		assert(n->index < TREE_GATHER_MAX);
+		class = CLASS_GATHER;
 		value = n->index;
 	}
 	return class << CLASS_SHIFT | (uint64_t)n->stream << STREAM_SHIFT |
@@ -87,6 +91,10 @@ bool tree_node(uint64_t ino, struct node *n)
 		n->kind = NODE_TEXT;
 		n->index = value;
 		return value < TREE_RECORDS_MAX;
+	case CLASS_GATHER:
+		n->kind = NODE_GATHER;
+		n->index = value;
+		return true;
 	default:
 		return false;
 	}
@@ -110,6 +118,9 @@ struct node tree_parent(const struct node *n)
 	case NODE_TEXT:
 		up.kind = NODE_TEXTS;
 		break;
+	case NODE_GATHER:
+		up.kind = NODE_GATHERS;
+		break;
 	case NODE_STREAM:
 		up.stream = 0;
 		break;
@@ -118,6 +129,8 @@ struct node tree_parent(const struct node *n)
 	case NODE_BATCHES:
 	case NODE_ALL:
 	case NODE_TEXTS:
+	case NODE_GATHERS:
+	case NODE_STATS:
 		break;
 	}
 	return up;
@@ -127,5 +140,5 @@ bool tree_is_dir(enum node_kind kind)
 {
 	return kind == NODE_STREAM || kind == NODE_RECORDS ||
 	       kind == NODE_BATCHES || kind == NODE_SIZE ||
-	       kind == NODE_TEXTS;
+	       kind == NODE_TEXTS || kind == NODE_GATHERS;
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "cache.h"
+#include "gather.h"
 #include "mount.h"
 #include "say.h"
 
@@ -21,7 +22,8 @@ int mount_init(struct mount *m, const struct options *opt)
 	pthread_mutex_init(&m->lock, NULL);
 	m->images = cache_new(opt->cache_bytes);
 	m->layouts = cache_new(LAYOUT_BYTES);
-	return m->images && m->layouts ? 0 : -ENOMEM;
+	m->gathers = gathers_new();
+	return m->images && m->layouts && m->gathers ? 0 : -ENOMEM;
 }
 
 static void worker_free(struct worker *w)
@@ -43,6 +45,7 @@ void mount_free(struct mount *m)
 	m->workers = NULL;
 	cache_free(m->images);
 	cache_free(m->layouts);
+	gathers_free(m->gathers);
 	pthread_key_delete(m->worker_key);
 	pthread_mutex_destroy(&m->lock);
 }
@@ -149,6 +152,7 @@ int errno_of(int rc)
 	case ENOMEM:
 	case EFBIG:
 	case EROFS:
+	case ESTALE:
 		return -rc;
 	default:
 		return EIO;

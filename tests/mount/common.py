@@ -148,6 +148,11 @@ def drop_caches():
     return True
 
 
+def stats(point):
+    time.sleep(0.2)  # what the kernel has read of it is dropped by then
+    return json.loads(read(f"{point}/stats.json"))
+
+
 # ---- Containers (docs/FORMAT.md) ------------------------------------------
 
 @functools.cache

@@ -73,5 +73,9 @@ for number, (name, want) in enumerate(golden().items()):
                   for f, r in zip(files, want["records"])]
         composed(point, want["kind"], arrays)
         info = json.loads(read(f"{point}/info.json"))
+        p = quiet(os.environ["ZRECORD"], "info", "--json",
+                  f"{DATA}/golden/{name}")
+        check(p.stdout.encode() == read(f"{point}/info.json"),
+              f"{name}: info.json is not what zrecord info --json says")
         check(info["records"] == want["count"] and
               info["kind"] == want["kind"], f"{name}: info.json")

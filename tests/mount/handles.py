@@ -64,6 +64,35 @@ for _ in range(2):
             check(os.fstat(fd).st_ino == os.stat(f"{p}/{name}").st_ino, name)
             os.close(fd)
 
+# A selection is forgotten with its last user: then its handle is stale, also
+# when the selection is there again, and in another mount.
+with Mount(c) as p:
+    with open(f"{p}/gather/7,0:9.npy", "rb") as f:
+        handle = handle_of(f"{p}/gather/7,0:9.npy")
+        if drop_caches():
+            for again in range(2):
+                fd = open_handle(p, handle)
+                check(os.read(fd, 1 << 20) == npy(array[[7, *range(9)]]),
+                      "handle of a selection")
+                os.close(fd)
+                drop_caches()
+        check(f.read() == npy(array[[7, *range(9)]]), "selection in use")
+    handle = handle_of(f"{p}/gather/7,0:9.npy")
+    if drop_caches():
+        check(wait_until(lambda: drop_caches() and
+                         not stats(p)["selections"]), "is kept")
+        try:
+            os.close(open_handle(p, handle))
+            fail("a handle of a selection that is forgotten")
+        except OSError as e:
+            check(e.errno == errno.ESTALE, f"forgotten selection: {e}")
+        os.stat(f"{p}/gather/7,0:9.npy")
+        try:
+            os.close(open_handle(p, handle))
+            fail("an old handle of a selection that is looked up again")
+        except OSError as e:
+            check(e.errno == errno.ESTALE, f"selection anew: {e}")
+
 # A handle of a record that another container does not have is stale.
 short = make_dense("short", array[:3])
 with Mount(short) as p:

@@ -6,7 +6,8 @@ from common import *
 array = np.arange(60, dtype="<i2").reshape(20, 3)
 c = make_dense("c", array)
 files = [f"{i:06}.npy" for i in range(20)]
-full = ["all.npy", "batches", "info.json", "records", "text"]
+full = ["all.npy", "batches", "info.json", "records", "text",
+        "gather", "stats.json"]
 for layout, root in (("full", full), ("records", ["records"]),
                      ("flat", files)):
     with Mount(c, "-o", f"layout={layout}") as p:

@@ -26,7 +26,7 @@ RAW, *_ = files
 
 def told(p):
     time.sleep(0.2)  # what was read of it before is forgotten
-    return json.loads(read(f"{p}/info.json"))["mount"]
+    return json.loads(read(f"{p}/stats.json"))
 
 
 def listed(p):

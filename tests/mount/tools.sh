@@ -6,14 +6,14 @@
 for name in dense_big_record_zstd dense_f4_raw ragged_images_u1_zstd; do
 	"$ZRECORDFS" "$GOLDEN/$name" "$M" || fail "mount $name"
 	cp -r "$M" "$WORK/copy" || fail cp
-	# info.json counts requests, so it is another one after the copy; it
+	# stats.json counts requests, so it is another one after the copy; it
 	# must be of the same length, as a file that tar copies.
-	[ "$(stat -c %s "$M/info.json")" -eq "$(stat -c %s "$WORK/copy/info.json")" ] ||
-		fail "info.json has another length"
-	diff -r -x info.json "$M" "$WORK/copy" || fail "copy differs"
+	[ "$(stat -c %s "$M/stats.json")" -eq "$(stat -c %s "$WORK/copy/stats.json")" ] ||
+		fail "stats.json has another length"
+	diff -r -x stats.json "$M" "$WORK/copy" || fail "copy differs"
 	tar -C "$M" -cf "$WORK/all.tar" . 2>"$WORK/err" || fail tar
 	[ ! -s "$WORK/err" ] || fail "tar says $(cat "$WORK/err")"
-	tar -C "$M" --exclude=./info.json -df "$WORK/all.tar" || fail "tar --compare"
+	tar -C "$M" --exclude=./stats.json -df "$WORK/all.tar" || fail "tar --compare"
 	cp -a "$M/records" "$WORK/kept" || fail "cp -a"
 	cmp "$M/records/000001.npy" "$WORK/kept/000001.npy" || fail cmp
 	[ "$(stat -c %Y "$WORK/kept/000001.npy")" = \
@@ -29,7 +29,7 @@ for name in dense_big_record_zstd dense_f4_raw ragged_images_u1_zstd; do
 	[ "$n" -eq "$(find "$M/records" -perm 444 -links 1 -name '0*' \
 		-printf '%f\n' | sort -c && ls "$M/records" | wc -l)" ] ||
 		fail "order of names"
-	[ "$(find "$M" -type d -perm 555 | wc -l)" -eq 5 ] || fail "folders"
+	[ "$(find "$M" -type d -perm 555 | wc -l)" -eq 6 ] || fail "folders"
 	sum=$(find "$M/records" -name '*.npy' -printf '%s\n' |
 		awk '{ s += $1 } END { print s }')
 	[ "$(du -s --apparent-size -B1 "$M/records" | cut -f1)" -eq "$sum" ] ||

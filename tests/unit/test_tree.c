@@ -44,6 +44,10 @@ Test(tree, finds_back_every_kind_of_node)
 			expect_round_trip((struct node){ .kind = NODE_RECORD,
 							 .stream = streams[s],
 							 .index = i - 1 });
+		for (uint64_t i = 1; i <= TREE_GATHER_MAX; i *= 2)
+			expect_round_trip((struct node){ .kind = NODE_GATHER,
+							 .stream = streams[s],
+							 .index = i - 1 });
 		for (uint64_t i = 1; i <= TREE_BATCH_MAX; i *= 2)
 			expect_round_trip((struct node){ .kind = NODE_SIZE,
 							 .stream = streams[s],
@@ -101,7 +105,7 @@ Test(tree, refuses_numbers_it_never_makes)
 		1ull << 60,			 /* batch size 0 */
 		(1ull << 60) + (1ull << 31) + 1, /* batch size over 2^31 */
 		(3ull << 60) + TREE_RECORDS_MAX, /* text of no record */
-		4ull << 60,
+		5ull << 60,
 		UINT64_MAX,
 	};
 	struct node n;
@@ -122,8 +126,8 @@ Test(tree, finds_the_same_number_again_for_all_it_accepts)
 		x ^= x >> 7;
 		x ^= x << 17;
 		/* Most classes are unused: aim at those in use. */
-		if (tree_node(x % (4ull << 60), &n))
-			cr_assert(tree_ino(&n) == x % (4ull << 60), "%llx",
+		if (tree_node(x % (5ull << 60), &n))
+			cr_assert(tree_ino(&n) == x % (5ull << 60), "%llx",
 				  (unsigned long long)x);
 	}
 }
