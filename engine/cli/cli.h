@@ -17,7 +17,7 @@ struct command {
 	int (*run)(const struct command *self, int argc, char **argv);
 };
 
-extern const struct command cmd_cat, cmd_create, cmd_export,
+extern const struct command cmd_bench, cmd_cat, cmd_create, cmd_export,
 	cmd_info, cmd_ls, cmd_mount, cmd_recode, cmd_recover, cmd_train, cmd_umount,
 	cmd_verify;
 

@@ -10,7 +10,7 @@
 static const struct command *const commands[] = {
 	&cmd_create, &cmd_info,	  &cmd_ls,    &cmd_cat,	  &cmd_export,
 	&cmd_verify, &cmd_recover, &cmd_recode, &cmd_train, &cmd_mount,
-	&cmd_umount,
+	&cmd_umount, &cmd_bench,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
