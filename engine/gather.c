@@ -106,19 +106,20 @@ static int faulted(struct zr_gather *g, size_t i)
 	return rc;
 }
 
-/* Keep the disk busy with what comes after `end`. */
+/* Keep the disk busy with what comes after `end`. Under the lock: a thread
+ * that went on to records which are not asked for yet would fault them in one
+ * by one, each with its surroundings. */
 static void ask_ahead(struct zr_gather *g, size_t end)
 {
-	size_t from, to;
+	size_t to;
 
 	pthread_mutex_lock(&g->lock);
-	from = g->asked;
 	to = g->count - end < g->ahead ? g->count : end + g->ahead;
-	if (to > from)
+	if (to > g->asked) {
+		zr_ask(g->r->c, g->ids + g->asked, to - g->asked);
 		g->asked = to;
+	}
 	pthread_mutex_unlock(&g->lock);
-	if (to > from)
-		zr_ask(g->r->c, g->ids + from, to - from);
 }
 
 static void gather_task(void *ctx, unsigned lane, size_t task)
