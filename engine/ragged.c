@@ -258,6 +258,7 @@ static int look_at_ranks(const struct zr_container *c, const uint64_t *ids,
 	uint64_t dims = 0;
 	struct zr_entry e;
 
+	zr_prefetch(c, ids, count);
 	for (size_t i = 0; i < count; i++)
 		if (!zr_locate(c, ids[i], &e, NULL))
 			__builtin_prefetch(c->data.bytes + e.offset);
