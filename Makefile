@@ -123,5 +123,5 @@ $(B)/zrecordfs: $(call obj,$(fs_c)) $(B)/libzrecord.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ZLDFLAGS) $(LDFLAGS) -o $@ $^ $(fs_libs) $(engine_libs)
 
-include $(wildcard tests/tests.mk tests/bench/bench.mk packaging/packaging.mk)
+include $(wildcard tests/tests.mk tests/bench/*.mk packaging/packaging.mk)
 -include $(patsubst %.o,%.d,$(call obj,$(engine_c) $(cli_c) $(fs_c) $(loader_c)))
