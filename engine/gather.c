@@ -169,7 +169,7 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 				   : AHEAD_COUNT;
 	zr_executor_run(ex, tasks, gather_task, g);
 	if (watched)
-		zr_saw_io(g->r->c, zr_thread_io() != io);
+		zr_saw_io(g->r->c, zr_thread_io() - io, bytes);
 	pthread_mutex_destroy(&g->lock);
 	return g->code;
 }

@@ -6,9 +6,13 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-/* After so many looks in a row without I/O the data counts as in memory, and
- * asking for it, which costs a system call a record, ends. */
+/* After so many looks in a row with hardly any I/O the data counts as in
+ * memory, and asking for it, which costs a system call a record, ends. */
 #define QUIET_LOOKS 16u
+
+/* Asking for a record that is in memory costs a 200th of waiting for one that
+ * is not; a thread sees its own share of the I/O of a gather. */
+#define SOME_IO 128u
 
 /* Records no further apart are asked for together. */
 #define GAP_BYTES 16384u
@@ -26,11 +30,12 @@ uint64_t zr_thread_io(void)
 
 	if (getrusage(RUSAGE_THREAD, &use))
 		return 0;
-	return (uint64_t)use.ru_inblock + (uint64_t)use.ru_majflt;
+	return 512 * (uint64_t)use.ru_inblock + 4096 * (uint64_t)use.ru_majflt;
 }
 
-void zr_saw_io(const struct zr_container *c, bool some)
+void zr_saw_io(const struct zr_container *c, uint64_t io, uint64_t bytes)
 {
+	bool some = io && io >= bytes / SOME_IO;
 	unsigned quiet =
 		atomic_load_explicit(&c->disk->quiet, memory_order_relaxed);
 
@@ -40,16 +45,19 @@ void zr_saw_io(const struct zr_container *c, bool some)
 				      memory_order_relaxed);
 }
 
-static void ask_span(const struct zr_container *c, uint64_t start, uint64_t end)
+/* Returns the bytes asked for. */
+static uint64_t ask_span(const struct zr_container *c, uint64_t start,
+			 uint64_t end)
 {
 	if (end > start)
 		(void)posix_fadvise(c->data_fd, (off_t)start,
 				    (off_t)(end - start), POSIX_FADV_WILLNEED);
+	return end - start;
 }
 
-void zr_ask(const struct zr_container *c, const uint64_t *ids, size_t count)
+uint64_t zr_ask(const struct zr_container *c, const uint64_t *ids, size_t count)
 {
-	uint64_t start = 0, end = 0;
+	uint64_t start = 0, end = 0, asked = 0;
 	struct zr_entry e;
 
 	for (size_t i = 0; i < count; i++) {
@@ -57,23 +65,23 @@ void zr_ask(const struct zr_container *c, const uint64_t *ids, size_t count)
 			continue;
 		if (e.offset < start ||
 		    (e.offset > end && e.offset - end > GAP_BYTES)) {
-			ask_span(c, start, end);
+			asked += ask_span(c, start, end);
 			start = end = e.offset;
 		}
 		if (e.offset + e.stored > end)
 			end = e.offset + e.stored;
 	}
-	ask_span(c, start, end);
+	return asked + ask_span(c, start, end);
 }
 
 void zr_prefetch(const struct zr_container *c, const uint64_t *ids,
 		 size_t count)
 {
-	uint64_t before;
+	uint64_t before, asked;
 
 	if (!count || !zr_is_cold(c))
 		return;
 	before = zr_thread_io();
-	zr_ask(c, ids, count);
-	zr_saw_io(c, zr_thread_io() != before);
+	asked = zr_ask(c, ids, count);
+	zr_saw_io(c, zr_thread_io() - before, asked);
 }

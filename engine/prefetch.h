@@ -8,13 +8,15 @@
 /* May reading from `c` wait for a disk? Learned from what zr_saw_io is told. */
 bool zr_is_cold(const struct zr_container *c);
 
-/* A number that grows when the calling thread reads from a disk. */
+/* About how many bytes the calling thread has read from disks. */
 uint64_t zr_thread_io(void);
 
-/* Tell whether a gather or a prefetch made the disk work. */
-void zr_saw_io(const struct zr_container *c, bool some);
+/* Tell that a gather or a prefetch of `bytes` read `io` of them from a disk. */
+void zr_saw_io(const struct zr_container *c, uint64_t io, uint64_t bytes);
 
-/* Ask for the stored bytes of these records; bad ids are passed over. */
-void zr_ask(const struct zr_container *c, const uint64_t *ids, size_t count);
+/* Ask for the stored bytes of these records; bad ids are passed over. Returns
+ * how many bytes that is. */
+uint64_t zr_ask(const struct zr_container *c, const uint64_t *ids,
+		size_t count);
 
 #endif
