@@ -314,7 +314,8 @@ int zr_append_ragged(struct zr_writer *w, const struct zr_ragged *batch,
 }
 
 /* Cut what failed appends left, and write the header, which makes the
- * records count. */
+ * records count: after all else, so that whoever finds the files of a process
+ * that died sees a dead build or a whole container. */
 static int finish_files(struct zr_writer *w, struct zr_error *err)
 {
 	unsigned char head[ZR_META_TABLE];
@@ -327,14 +328,16 @@ static int finish_files(struct zr_writer *w, struct zr_error *err)
 	if (ftruncate(w->build.meta_fd, meta_end) ||
 	    ftruncate(w->build.data_fd, (off_t)m->tail_offset))
 		return zr_fail_sys(err, errno, w->build.path, "cutting");
-	rc = write_header(w, m->length, m->tail_offset, head, err);
-	if (rc || w->sums.fd < 0)
-		return rc;
-	rc = zr_sums_finish(&w->sums, m->length, m->tail_offset, head);
+	if (w->sums.fd >= 0) {
+		rc = zr_meta_encode(m, head);
+		if (!rc)
+			rc = zr_sums_finish(&w->sums, m->length,
+					    m->tail_offset, head);
+	}
 	if (rc)
 		return zr_fail_sys(err, -rc, w->build.path,
 				   "writing check.zr");
-	return 0;
+	return write_header(w, m->length, m->tail_offset, head, err);
 }
 
 int zr_publish(struct zr_writer *w, struct zr_error *err)
