@@ -76,6 +76,7 @@ program = $(patsubst tests/$(1)/%.c,$(B)/$(2)/%,$(wildcard tests/$(1)/*.c))
 unit_tests := $(filter $(B)/tests/test_%,$(call program,unit,tests))
 test_tools := $(call program,interop,tests)
 stress_tests := $(call program,stress,stress)
+engine_stress := $(filter $(B)/stress/engine_%,$(stress_tests))
 .PHONY: unit-tests selftests stress-tests
 unit-tests: $(unit_tests)
 selftests: $(call program,selftest,selftest)
@@ -124,20 +125,22 @@ fuzz:
 
 # ---- Checks -------------------------------------------------------------
 
-groups := selftest headers symbols includes unit asan fuzz cli mount interop
+groups := selftest headers symbols includes unit asan engine fuzz cli mount \
+	interop
 .PHONY: check check-groups check-long check-unit check-asan check-cli \
 	check-mount check-interop check-headers check-symbols check-stress \
-	check-fuzz
+	check-fuzz check-engine check-valgrind
 check: deps
 	$(remake) check-groups
-check-groups: all $(unit_tests) $(test_tools)
+check-groups: all $(unit_tests) $(test_tools) $(engine_stress)
 	$(asan_make) unit-tests selftests fuzz-programs
 	@$(run_tests) $(groups)
 
-# Also the programs under the sanitizers, and the stress tests.
+# Also the programs under the sanitizers, valgrind, and the stress tests.
 check-long: check
 	$(asan_make) all
 	@tests/run --build $(B)/asan cli mount
+	$(remake) check-valgrind
 	$(remake) check-stress
 
 check-unit: $(unit_tests)
@@ -148,6 +151,10 @@ check-asan:
 check-fuzz:
 	$(asan_make) fuzz-programs
 	@$(run_tests) fuzz
+check-engine: $(engine_stress)
+	@$(run_tests) engine
+check-valgrind: $(B)/stress/engine_memory
+	@$(run_tests) valgrind
 check-cli: all
 	@$(run_tests) cli
 check-mount: all
@@ -198,7 +205,8 @@ help:
 	@echo 'make deps         install the packages that building and testing need'
 	@echo 'make demo         see it work: two containers, mounted and read'
 	@echo 'make check        build and run all tests (deps first)'
-	@echo 'make check-X      only: unit asan fuzz cli mount interop headers symbols stress'
+	@echo 'make check-X      only: unit asan engine fuzz cli mount interop headers'
+	@echo '                        symbols stress valgrind'
 	@echo 'make fuzz         search for inputs that break it, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@echo 'make check-long   check, then the programs under sanitizers'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); uninstall undoes it'
