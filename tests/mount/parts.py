@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Cases of several parts, each counted by itself; the long forms of them."""
+import ctypes
+import signal
+import traceback
+
+import common
+from common import *
+
+LONG = os.environ.get("ZRECORD_LONG", "") not in ("", "0")
+with open(FS, "rb") as program:
+    # Slower, and what is freed stays resident for a while.
+    SANITIZED = b"__asan_init" in program.read()
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Skip(Exception):
+    """What the machine does not have."""
+
+
+class Failed(Exception):
+    pass
+
+
+def fail(what):
+    """In place of common.fail: the runner shows what is below "not ok"."""
+    raise Failed(what)
+
+
+common.fail = fail
+
+
+def part(name):
+    """Run the function below at once, as the part `name`."""
+    def run(function):
+        start = time.monotonic()
+        try:
+            function()
+        except Skip as why:
+            print(f"ok - {name} # SKIP {why}", flush=True)
+        except BaseException:
+            print(f"not ok - {name}\n{traceback.format_exc()}", flush=True)
+            sys.exit(1)
+        else:
+            print(f"ok - {name} ({time.monotonic() - start:.1f}s)", flush=True)
+        return function
+    return run
+
+
+def c_call(name, *args):
+    r = getattr(libc, name)(*args)
+    if r < 0:
+        e = ctypes.get_errno()
+        raise OSError(e, f"{name}: {os.strerror(e)}")
+    return r
+
+
+def needs_root():
+    if os.getuid() != 0:
+        raise Skip("only root may do this")
+
+
+def resident(pid, what="VmRSS"):
+    """KiB of memory."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return next(int(row.split()[1]) for row in f
+                    if row.startswith(what + ":"))
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def driver_of(point):
+    found = drivers(point)
+    check(len(found) == 1, f"{point} has the drivers {found}")
+    return found[0]
+
+
+class Child:
+    """`function` in a process of its own, which may not take for ever."""
+
+    def __init__(self, function, *args):
+        sys.stdout.flush()
+        self.name = function.__name__
+        self.pid = os.fork()
+        if self.pid == 0:
+            status = 1
+            try:
+                function(*args)
+                status = 0
+            except SystemExit as e:
+                status = e.code
+            except BaseException:
+                traceback.print_exc(file=sys.stdout)
+            finally:
+                sys.stdout.flush()
+                os._exit(status)
+
+    def status(self, seconds=PATIENCE):
+        """Its exit status, or minus the signal that ended it."""
+        def ended():
+            return os.waitid(os.P_PID, self.pid,
+                             os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if not wait_until(ended, seconds):
+            os.kill(self.pid, signal.SIGKILL)
+            fail(f"{self.name} hangs")
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    def done(self, seconds=PATIENCE):
+        status = self.status(seconds)
+        check(status == 0, f"{self.name}: exit status {status}")
