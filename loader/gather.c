@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * The gatherer: draws the ids of coming steps and fills slots with their
- * records. */
+ * The gatherer: fills slots with the records of coming steps. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -171,18 +170,10 @@ static size_t remove_id(struct zl_slot *slot, uint64_t id)
 }
 
 static int fill_slot(struct zl_loader *l, struct zl_slot *slot,
-		     uint64_t *skipped)
+		     struct zl_state *after, uint64_t *skipped)
 {
-	struct zl_batch *b = &slot->batch;
-	struct zl_place place;
-	int rc;
+	int rc = zl_ahead_take(l, slot, after);
 
-	b->step = l->sampler->step;
-	b->count = 0;
-	zl_sampler_place(l->sampler, b->step, &place);
-	b->epoch = place.epoch;
-	b->position = place.position;
-	rc = zl_sampler_next(l->sampler, slot->ids, &b->count, &slot->err);
 	if (rc)
 		return rc;
 	for (;;) {
@@ -237,9 +228,12 @@ static void hand_on(struct zl_loader *l, struct zl_slot *slot)
 void *zl_gather_main(void *loader)
 {
 	struct zl_loader *l = loader;
+	struct zl_state after;
 	struct zl_slot *slot;
 	int rc = 0;
 
+	/* What an earlier run had drawn is not of this one. */
+	l->ahead.drawn = false;
 	pthread_mutex_lock(&l->lock);
 	while (!rc && (slot = wait_for_slot(l))) {
 		uint64_t from = zl_now_ns(), skipped = 0;
@@ -247,11 +241,11 @@ void *zl_gather_main(void *loader)
 		slot->state = ZL_FILLING;
 		slot->before = l->drawn;
 		pthread_mutex_unlock(&l->lock);
-		rc = fill_slot(l, slot, &skipped);
+		rc = fill_slot(l, slot, &after, &skipped);
 		slot->rc = rc;
 		slot->err.step = slot->batch.step;
 		pthread_mutex_lock(&l->lock);
-		zl_sampler_save(l->sampler, &l->drawn);
+		l->drawn = after;
 		l->stats.gather_ns += zl_now_ns() - from;
 		l->stats.skipped += skipped;
 		for (size_t i = 0; i < l->streams && !rc; i++)

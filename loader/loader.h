@@ -33,12 +33,24 @@ struct zl_slot {
 	struct zl_batch batch; /* first: zl_return gets its address */
 	struct zl_loader *loader;
 	enum zl_slot_state state; /* under loader->lock */
-	unsigned refs;		  /* under loader->lock: batch and tensors */
-	struct zl_state before;	  /* from which its step is drawn */
+	unsigned refs;            /* under loader->lock: batch and tensors */
+	struct zl_state before;   /* from which its step is drawn */
 	uint64_t *ids;
-	struct zl_region dense;	  /* all Dense arrays */
+	struct zl_region dense;   /* all Dense arrays */
 	struct zl_region *ragged; /* one per stream; grows */
-	int rc;			  /* of gather or transform */
+	int rc;                   /* of gather or transform */
+	struct zl_error err;
+};
+
+/* A step that was drawn and waits for its turn. */
+struct zl_step {
+	bool drawn;
+	uint64_t number;
+	struct zl_place place;
+	uint64_t *ids;
+	size_t count;
+	struct zl_state after; /* from which the next step is drawn */
+	int rc;
 	struct zl_error err;
 };
 
@@ -46,12 +58,12 @@ struct zl_slot {
 struct zl_source {
 	char name[ZL_NAME_MAX + 1];
 	const struct zr_container *container; /* NULL: output */
-	struct zr_reader *reader;	      /* while running */
+	struct zr_reader *reader;             /* while running */
 	enum zr_kind kind;
 	struct zr_dtype dtype;
 	struct zr_shape item_shape;
 	uint64_t record_bytes; /* Dense */
-	size_t offset;	       /* Dense: in the slot's region */
+	size_t offset;         /* Dense: in the slot's region */
 };
 
 struct zl_loader {
@@ -59,14 +71,15 @@ struct zl_loader {
 	struct zl_source *source;
 	size_t sources, streams;    /* streams come first */
 	struct zl_sampler *sampler; /* the gatherer's while running */
-	size_t room;		    /* ids per slot */
-	size_t dense_bytes;	    /* of a slot */
+	size_t room;                /* ids per slot */
+	size_t dense_bytes;         /* of a slot */
 	struct zl_slot *slot;
 	unsigned slots;
+	struct zl_step ahead; /* the gatherer's */
 
 	struct zr_executor *executor; /* while running */
-	pthread_t *thread;	      /* the gatherer, then transforms */
-	unsigned threads;	      /* started */
+	pthread_t *thread;            /* the gatherer, then transforms */
+	unsigned threads;             /* started */
 	pid_t pid; /* that started them, 0 without; atomic, for forks */
 
 	pthread_mutex_t lock;
@@ -80,10 +93,10 @@ struct zl_loader {
 	bool halt;     /* threads must end */
 	bool stopped;  /* zl_stop or zl_close */
 	bool closed;
-	unsigned waiters;	/* in zl_next */
-	unsigned borrowed;	/* slots */
-	uint64_t next;		/* step to deliver, if in order */
-	struct zl_state drawn;	/* behind the last step drawn */
+	unsigned waiters;       /* in zl_next */
+	unsigned borrowed;      /* slots */
+	uint64_t next;          /* step to deliver, if in order */
+	struct zl_state drawn;  /* behind the last step in a slot */
 	struct zl_slot *failed; /* delivered an error */
 	struct zl_stats stats;
 };
@@ -95,6 +108,14 @@ int zl_region_grow(struct zl_loader *l, struct zl_region *r, size_t size);
 void zl_region_drop(struct zl_loader *l, struct zl_region *r);
 int zl_ring_make(struct zl_loader *l);
 void zl_ring_free(struct zl_loader *l);
+
+/* ahead.c */
+
+/* For the gatherer: store the next step's place and ids in *slot and the state
+ * behind it in *after, draw what comes then and ask the disk for it. Returns
+ * the error of drawing this step, of which slot->err tells. */
+int zl_ahead_take(struct zl_loader *l, struct zl_slot *slot,
+		  struct zl_state *after);
 
 /* gather.c: the gatherer, which is thread number 0 */
 void *zl_gather_main(void *loader);

@@ -107,7 +107,8 @@ int zl_ring_make(struct zl_loader *l)
 	for (unsigned i = 0; i < l->slots; i++)
 		if (make_slot(l, &l->slot[i]))
 			return -ENOMEM;
-	return 0;
+	l->ahead.ids = calloc(l->room, sizeof(*l->ahead.ids));
+	return l->ahead.ids ? 0 : -ENOMEM;
 }
 
 void zl_ring_free(struct zl_loader *l)
@@ -123,4 +124,5 @@ void zl_ring_free(struct zl_loader *l)
 		free(slot->ids);
 	}
 	free(l->slot);
+	free(l->ahead.ids);
 }

@@ -149,8 +149,9 @@ enum zl_remainder {
 
 /* Store in ids[0, count) the ids for slots [first, first + count) of the
  * global batch of `step`; each must be below `records`. Must be a pure
- * function of its numbers. Returns 0, or a negative number, which the
- * library passes on. */
+ * function of its numbers: a loader calls it on a thread of its own, before
+ * the step's turn, and again after zl_restore and zl_seek. Returns 0, or a
+ * negative number, which the library passes on, at that step. */
 typedef int (*zl_index_fn)(void *ctx, uint64_t records, uint64_t step,
 			   uint64_t first, size_t count, uint64_t *ids);
 

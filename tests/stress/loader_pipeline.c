@@ -399,7 +399,7 @@ static void reports_a_failing_transform(void)
 	l = open_loader(o);
 	for (uint64_t k = 0; k < 30; k++) {
 		b = next(l);
-		CHECK(b->count == (k == 20	  ? 0
+		CHECK(b->count == (k == 20        ? 0
 				   : k % 13 == 12 ? 11u
 						  : 16u),
 		      "step %" PRIu64 ": %zu", k, b->count);
@@ -407,6 +407,74 @@ static void reports_a_failing_transform(void)
 		zl_return(b);
 	}
 	zl_close(&l);
+}
+
+/* Fails at one step, or gives an id that is none. */
+struct index {
+	atomic_uint calls;
+	atomic_int bad_at; /* step, or -1 */
+	int rc;
+};
+
+static int backwards(void *ctx, uint64_t n, uint64_t step, uint64_t first,
+		     size_t count, uint64_t *ids)
+{
+	struct index *x = ctx;
+	bool bad = (int64_t)step == atomic_load(&x->bad_at);
+
+	atomic_fetch_add(&x->calls, 1);
+	for (size_t i = 0; i < count; i++)
+		ids[i] = n - 1 - (step * 16 + first + i) % n;
+	if (bad && !x->rc)
+		ids[count - 1] = n;
+	return bad ? x->rc : 0;
+}
+
+/* Steps are drawn before their turn, but an error comes at its step. */
+static void reports_a_failing_index(int rc)
+{
+	struct zl_options o = options(NULL);
+	struct zl_state state;
+	struct zl_loader *l;
+	struct zl_batch *b;
+	struct zl_error e;
+
+	o.sampling.order = ZL_CALLER;
+	o.sampling.index = backwards;
+	for (int at = 0; at < 9; at++) {
+		struct index x = { .bad_at = at, .rc = rc };
+		const uint64_t *ids;
+
+		o.sampling.index_ctx = &x;
+		l = open_loader(o);
+		for (int k = 0; k < at; k++) {
+			b = next(l);
+			CHECK(b->step == (uint64_t)k &&
+				      b->ids[0] ==
+					      records - 1u - (unsigned)k * 16,
+			      "step %d", k);
+			check_batch(b);
+			zl_return(b);
+		}
+		CHECK(zl_next(l, &b, &e) == (rc ? rc : -ERANGE), "%d", e.code);
+		CHECK(e.step == (uint64_t)at &&
+			      e.record == (rc ? ZL_NONE : records),
+		      "step %" PRIu64, e.step);
+		CHECK(!zl_failed_ids(l, &ids), "ids of a step not drawn");
+		CHECK(atomic_load(&x.calls) == (unsigned)at + 1, "%u calls",
+		      atomic_load(&x.calls));
+		zl_save(l, &state);
+		CHECK(state.step == (uint64_t)at, "%" PRIu64, state.step);
+		atomic_store(&x.bad_at, -1);
+		MUST(zl_restore(l, &state, NULL));
+		for (int k = at; k < at + 5; k++) {
+			b = next(l);
+			CHECK(b->step == (uint64_t)k, "step %" PRIu64, b->step);
+			check_batch(b);
+			zl_return(b);
+		}
+		zl_close(&l);
+	}
 }
 
 static void bounds_the_bytes_of_the_ring(void)
@@ -677,6 +745,8 @@ int main(int argc, char **argv)
 	stops_at_a_bad_record();
 	skips_bad_records();
 	reports_a_failing_transform();
+	reports_a_failing_index(-EDOM);
+	reports_a_failing_index(0);
 	bounds_the_bytes_of_the_ring();
 	for (uint64_t s = 0; s < 5; s++)
 		restores_anywhere(s);
