@@ -22,7 +22,7 @@ enum zl_slot_state {
 	ZL_BORROWED,
 };
 
-/* Memory of the ring: pages of its own, huge ones where the system gives. */
+/* Memory of the ring: a buffer of the pool. */
 struct zl_region {
 	unsigned char *base;
 	size_t size;
@@ -73,6 +73,7 @@ struct zl_loader {
 	struct zl_sampler *sampler; /* the gatherer's while running */
 	size_t room;                /* ids per slot */
 	size_t dense_bytes;         /* of a slot */
+	struct zr_pool *pool;       /* of the regions */
 	struct zl_slot *slot;
 	unsigned slots;
 	struct zl_step ahead; /* the gatherer's */

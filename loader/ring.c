@@ -6,55 +6,32 @@
 
 #include "loader.h"
 
-#define HUGE ((size_t)2 << 20)
-#define PAGE ((size_t)4096)
+static void unpin(struct zl_loader *l, struct zl_region *r)
+{
+	if (!r->pinned)
+		return;
+	munlock(r->base, r->size);
+	__atomic_fetch_sub(&l->stats.pinned_bytes, r->size, __ATOMIC_RELAXED);
+	r->pinned = false;
+}
 
 void zl_region_drop(struct zl_loader *l, struct zl_region *r)
 {
-	if (!r->base)
-		return;
-	munmap(r->base, r->size);
+	unpin(l, r);
+	zr_pool_put(l->pool, r->base);
 	__atomic_fetch_sub(&l->stats.ring_bytes, r->size, __ATOMIC_RELAXED);
-	if (r->pinned)
-		__atomic_fetch_sub(&l->stats.pinned_bytes, r->size,
-				   __ATOMIC_RELAXED);
 	*r = (struct zl_region){ 0 };
-}
-
-/* Map `size` bytes at a multiple of `align`. */
-static unsigned char *map_aligned(size_t size, size_t align)
-{
-	unsigned char *p =
-		mmap(NULL, size + align, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	size_t head;
-
-	if (p == MAP_FAILED)
-		return NULL;
-	head = (align - (uintptr_t)p % align) % align;
-	if (head)
-		munmap(p, head);
-	if (align - head)
-		munmap(p + head + size, align - head);
-	return p + head;
 }
 
 int zl_region_grow(struct zl_loader *l, struct zl_region *r, size_t size)
 {
-	size_t align = size >= HUGE ? HUGE : PAGE;
-
 	if (size <= r->size)
 		return 0;
 	zl_region_drop(l, r);
-	if (size > SIZE_MAX / 4)
-		return -ENOMEM;
-	size = (size + align - 1) & ~(align - 1);
-	r->base = map_aligned(size, align);
+	r->base = zr_pool_get(l->pool, size);
 	if (!r->base)
 		return -ENOMEM;
 	r->size = size;
-	if (align == HUGE)
-		madvise(r->base, size, MADV_HUGEPAGE);
 	if (l->opt.flags & ZL_PIN && !mlock(r->base, size)) {
 		r->pinned = true;
 		__atomic_fetch_add(&l->stats.pinned_bytes, size,
@@ -102,7 +79,7 @@ int zl_ring_make(struct zl_loader *l)
 				   ? 1
 				   : (unsigned)(limit / l->dense_bytes);
 	l->slot = calloc(l->slots, sizeof(*l->slot));
-	if (!l->slot)
+	if (!l->slot || zr_pool_new(&l->pool, 0))
 		return -ENOMEM;
 	for (unsigned i = 0; i < l->slots; i++)
 		if (make_slot(l, &l->slot[i]))
@@ -117,12 +94,15 @@ void zl_ring_free(struct zl_loader *l)
 		struct zl_slot *slot = &l->slot[i];
 
 		for (size_t j = 0; slot->ragged && j < l->sources; j++)
-			zl_region_drop(l, &slot->ragged[j]);
-		zl_region_drop(l, &slot->dense);
+			unpin(l, &slot->ragged[j]);
+		unpin(l, &slot->dense);
 		free(slot->ragged);
 		free(slot->batch.array);
 		free(slot->ids);
 	}
+	/* Not one by one, which would take the pool's lock: in a forked child
+	 * a thread that is not there may hold it. */
+	zr_pool_free(l->pool);
 	free(l->slot);
 	free(l->ahead.ids);
 }
