@@ -335,8 +335,10 @@ typedef int (*zl_transform_fn)(void *ctx, struct zl_batch *batch);
 /* Deliver batches as they get ready. zl_save then gives the first step that
  * was not delivered: some later ones may come twice after a restore. */
 #define ZL_UNORDERED 1u
-/* Leave damaged records out of their batch and count them, instead of
- * stopping. A batch whose transform fails is delivered empty. */
+/* Leave damaged records (-EBADMSG) out of their batch and count them, instead
+ * of stopping. A batch whose transform fails is delivered empty. Errors of the
+ * system, -EIO above all, stop as ever: a disk that is gone would otherwise be
+ * an endless run of empty batches. */
 #define ZL_SKIP 2u
 /* Keep the ring in memory with mlock(2); if the system refuses, it is used
  * unpinned and zl_stats tells. */

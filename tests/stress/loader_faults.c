@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * The loader when the system fails it: the Nth allocation, thread or mapping,
- * for N = 1 until a whole run sees no failure. Meant for MODE=asan, which
- * also tells what leaks. Returns 0, or 1 after saying what failed.
+ * The loader when the system fails it: the Nth allocation, thread or read
+ * fails, for N = 1 until a whole run sees no failure; and a data.zr that is cut
+ * while the loader runs. Meant for MODE=asan, which also tells what leaks.
+ * Returns 0, or 1 after saying what failed.
  *
- * Link with -Wl,--wrap=malloc,--wrap=calloc,--wrap=pthread_create,
- * --wrap=mmap; calls from the archives are the wrapped ones. Linked without,
- * the program does nothing and returns 77. Records that do not read are the
- * business of loader_pipeline. */
+ * The build gives the functions __wrap_NAME all calls of NAME from the
+ * archives. Linked without that, the program does nothing and returns 77. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../unit/scratch.h"
 #include "zloader.h"
 
-enum call { ALLOCATION, THREAD, MAPPING, CALLS };
-static const char *const names[CALLS] = { "allocation", "thread", "mapping" };
+enum call { ALLOCATION, THREAD, CALLS, READ = CALLS };
+static const char *const names[CALLS + 1] = { "allocation", "thread", "read" };
 
 static atomic_int armed = -1; /* enum call, or -1 */
 static atomic_int until;      /* this many calls succeed */
@@ -40,45 +39,47 @@ static bool fails(enum call call)
 	return true;
 }
 
-#pragma weak __real_malloc
-#pragma weak __real_calloc
-#pragma weak __real_pthread_create
-#pragma weak __real_mmap
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-int __real_pthread_create(pthread_t *t, const pthread_attr_t *a,
-			  void *(*fn)(void *), void *arg);
-void *__real_mmap(void *at, size_t len, int prot, int flags, int fd, off_t off);
+/* The build finds the names by their prefix. */
+#define WRAP(type, real, name, args)                                           \
+	type real args __attribute__((weak));                                  \
+	type name args;                                                        \
+	type name args
 
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a,
-			  void *(*fn)(void *), void *arg);
-void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t off);
-
-void *__wrap_malloc(size_t size)
+WRAP(void *, __real_malloc, __wrap_malloc, (size_t size))
 {
 	return fails(ALLOCATION) ? NULL : __real_malloc(size);
 }
 
-void *__wrap_calloc(size_t n, size_t size)
+WRAP(void *, __real_calloc, __wrap_calloc, (size_t n, size_t size))
 {
 	return fails(ALLOCATION) ? NULL : __real_calloc(n, size);
 }
 
-int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a,
-			  void *(*fn)(void *), void *arg)
+WRAP(void *, __real_realloc, __wrap_realloc, (void *p, size_t size))
+{
+	return fails(ALLOCATION) ? NULL : __real_realloc(p, size);
+}
+
+WRAP(void *, __real_aligned_alloc, __wrap_aligned_alloc,
+     (size_t align, size_t size))
+{
+	return fails(ALLOCATION) ? NULL : __real_aligned_alloc(align, size);
+}
+
+WRAP(int, __real_pthread_create, __wrap_pthread_create,
+     (pthread_t * t, const pthread_attr_t *a, void *(*fn)(void *), void *arg))
 {
 	return fails(THREAD) ? EAGAIN : __real_pthread_create(t, a, fn, arg);
 }
 
-void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t off)
+WRAP(ssize_t, __real_pread, __wrap_pread,
+     (int fd, void *to, size_t len, off_t at))
 {
-	if (fails(MAPPING)) {
-		errno = ENOMEM;
-		return MAP_FAILED;
+	if (fails(READ)) {
+		errno = EIO;
+		return -1;
 	}
-	return __real_mmap(at, len, prot, flags, fd, off);
+	return __real_pread(fd, to, len, at);
 }
 
 /* ---- A run ---- */
@@ -106,10 +107,25 @@ static bool right(const struct zl_batch *b)
 	return true;
 }
 
+/* A read that failed is an error of the step, of a stream and of a record that
+ * the batch has, whichever step was under way. */
+static bool told(struct zl_loader *l, const struct zl_error *e, uint64_t step)
+{
+	const uint64_t *ids;
+	size_t n = zl_failed_ids(l, &ids);
+
+	if (e->step != step || n != 16 ||
+	    (strcmp(e->stream, "d") && strcmp(e->stream, "r")))
+		return false;
+	while (n && ids[n - 1] != e->record)
+		n--;
+	return n;
+}
+
 /* 8 steps from zl_open to zl_close. After a failed zl_next the run starts
  * again where it stood, once: a passing failure must leave no trace. Returns
  * the first error that stayed, or 1 for wrong data. */
-static int run(bool retry)
+static int run(bool retry, uint32_t flags)
 {
 	struct zl_stream s[] = { { "d", dense }, { "r", ragged } };
 	struct zl_output out = { "c", { "<u4", 'u', '<', 4 }, { 0 } };
@@ -120,6 +136,7 @@ static int run(bool retry)
 
 	o.sampling.batch = 16;
 	o.threads = 2;
+	o.flags = flags;
 	o.transform = copy;
 	o.transform_threads = 2;
 	o.output = &out;
@@ -130,7 +147,9 @@ static int run(bool retry)
 		struct zl_state state;
 
 		rc = zl_next(l, &b, &e);
-		if (rc && retry) {
+		if (rc == -EIO && !told(l, &e, step))
+			rc = 1;
+		if (rc && rc != 1 && retry) {
 			retry = false;
 			zl_save(l, &state);
 			if (state.step != step)
@@ -147,7 +166,7 @@ static int run(bool retry)
 	return rc;
 }
 
-static int fail_each(enum call call, bool ever)
+static int fail_each(enum call call, bool ever, uint32_t flags)
 {
 	int bad = 0;
 
@@ -158,14 +177,20 @@ static int fail_each(enum call call, bool ever)
 		atomic_store(&until, n);
 		atomic_store(&for_ever, ever);
 		atomic_store(&armed, (int)call);
-		rc = run(!ever);
+		rc = run(!ever, flags);
 		atomic_store(&armed, -1);
 		if (rc == 1 || (!atomic_load(&happened) && rc)) {
 			printf("%s %d%s: %d\n", names[call], n,
 			       ever ? " and on" : "", rc);
 			bad = 1;
 		}
-		if (rc && rc != 1 && rc != -ENOMEM && rc != -EAGAIN) {
+		/* What is read ahead of the last step is nobody's error. */
+		if (call == READ && ever && n < 8 * 2 * 16 && rc != -EIO) {
+			printf("read %d and on: %d\n", n, rc);
+			bad = 1;
+		}
+		if (rc && rc != 1 && call != READ && rc != -ENOMEM &&
+		    rc != -EAGAIN) {
 			printf("%s %d: error %d\n", names[call], n, rc);
 			bad = 1;
 		}
@@ -208,31 +233,168 @@ static void make(const char *path, bool is_dense)
 		exit(1);
 }
 
-int main(void)
+/* Opened so that each record is a read. */
+static struct zr_container *open_read(const char *path)
 {
-	struct zr_container *d, *r;
-	struct scratch s;
+	struct zr_open_options o = ZR_OPEN_OPTIONS_INIT;
+	struct zr_container *c;
+
+	o.placement = ZR_PLACE_READ;
+	if (zr_open(&c, path, &o, NULL))
+		exit(1);
+	return c;
+}
+
+/* ---- A file that is cut ---- */
+
+enum { page = 4096, pages = 64, per_step = 4, cut_step = 12 };
+
+static void make_pages(const char *path)
+{
+	static unsigned char item[page];
+	struct zr_dtype u1 = { "|u1", 'u', '|', 1 };
+	struct zr_shape shape = { 1, { page } };
+	struct zr_writer *w;
+
+	if (zr_create(&w, path, ZR_DENSE, &u1, &shape, NULL, NULL))
+		exit(1);
+	for (int i = 0; i < pages; i++) {
+		memset(item, i, page);
+		if (zr_append_dense(w, item, 1, NULL))
+			exit(1);
+	}
+	if (zr_publish(w, NULL))
+		exit(1);
+}
+
+/* Steps [from, to) come, with their records. */
+static int pages_come(struct zl_loader *l, uint64_t from, uint64_t to)
+{
 	int bad = 0;
 
+	for (; from < to && !bad; from++) {
+		struct zl_batch *b;
+		struct zl_error e;
+
+		if (zl_next(l, &b, &e)) {
+			printf("step %d: %s\n", (int)from, e.message);
+			return 1;
+		}
+		bad = b->step != from || b->count != per_step;
+		for (size_t i = 0; i < b->count && !bad; i++)
+			bad = b->array[0].data[i * page + page - 1] !=
+			      (from * per_step + i) % pages;
+		zl_return(b);
+	}
+	return bad;
+}
+
+/* data.zr loses what steps from cut_step on read while the loader runs: the
+ * steps in front of it come, it fails, and comes when the bytes are back. */
+static int cut(struct scratch *s, enum zr_placement placement, uint32_t flags)
+{
+	struct zr_open_options how = ZR_OPEN_OPTIONS_INIT;
+	struct zl_options o = ZL_OPTIONS_INIT;
+	struct zl_stream stream = { "p", NULL };
+	static unsigned char kept[(pages - cut_step * per_step) * page];
+	off_t at = cut_step * per_step * page;
+	struct zr_container *c;
+	const uint64_t *ids;
+	struct zl_loader *l;
+	struct zl_batch *b;
+	struct zl_error e;
+	int fd, rc, bad;
+
+	how.placement = placement;
+	fd = open(scratch_path(s, "p/data.zr"), O_RDWR);
+	if (fd < 0 || zr_open(&c, scratch_path(s, "p"), &how, NULL))
+		return 1;
+	stream.container = c;
+	o.sampling.batch = per_step;
+	o.sampling.order = ZL_SEQUENTIAL;
+	o.flags = flags;
+	if (zl_open(&l, &stream, 1, &o, &e))
+		return 1;
+	bad = pages_come(l, 0, 2);
+	if (pread(fd, kept, sizeof(kept), at) != sizeof(kept) ||
+	    ftruncate(fd, at))
+		return 1;
+	bad |= pages_come(l, 2, cut_step);
+	rc = zl_next(l, &b, &e);
+	if (rc != -EIO || e.step != cut_step || strcmp(e.stream, "p") ||
+	    e.record / per_step != cut_step ||
+	    zl_failed_ids(l, &ids) != per_step ||
+	    ids[0] != cut_step * per_step || zl_next(l, &b, &e) != -EIO) {
+		printf("cut: %d, step %d, record %d: %s\n", rc, (int)e.step,
+		       (int)e.record, e.message);
+		bad = 1;
+	}
+	if (pwrite(fd, kept, sizeof(kept), at) != sizeof(kept))
+		return 1;
+	if (zl_seek(l, cut_step))
+		return 1;
+	bad |= pages_come(l, cut_step, cut_step + 20);
+	zl_close(&l);
+	zr_close(c);
+	close(fd);
+	return bad;
+}
+
+static int fail_system(struct scratch *s)
+{
+	struct zr_container *d, *r;
+	int bad = 0;
+
+	if (zr_open(&d, scratch_path(s, "d"), NULL, NULL) ||
+	    zr_open(&r, scratch_path(s, "r"), NULL, NULL))
+		return 1;
+	dense = d;
+	ragged = r;
+	for (int call = 0; call < CALLS; call++) {
+		bad |= fail_each((enum call)call, false, 0);
+		bad |= fail_each((enum call)call, true, 0);
+	}
+	zr_close(d);
+	zr_close(r);
+	return bad;
+}
+
+/* ZL_SKIP is for records that are damaged, not for a disk that is gone. */
+static int fail_reads(struct scratch *s)
+{
+	struct zr_container *d = open_read(scratch_path(s, "d"));
+	struct zr_container *r = open_read(scratch_path(s, "r"));
+	int bad = 0;
+
+	dense = d;
+	ragged = r;
+	for (uint32_t flags = 0; flags <= ZL_SKIP; flags += ZL_SKIP) {
+		bad |= fail_each(READ, false, flags);
+		bad |= fail_each(READ, true, flags);
+		bad |= cut(s, ZR_PLACE_MAP, flags);
+		bad |= cut(s, ZR_PLACE_READ, flags);
+	}
+	zr_close(d);
+	zr_close(r);
+	return bad;
+}
+
+int main(void)
+{
+	struct scratch s;
+	int bad;
+
 	if (!__real_malloc || !__real_calloc || !__real_pthread_create ||
-	    !__real_mmap) {
+	    !__real_pread) {
 		puts("loader_faults: linked without --wrap, skipped");
 		return 77;
 	}
 	scratch_make(&s);
 	make(scratch_path(&s, "d"), true);
 	make(scratch_path(&s, "r"), false);
-	if (zr_open(&d, scratch_path(&s, "d"), NULL, NULL) ||
-	    zr_open(&r, scratch_path(&s, "r"), NULL, NULL))
-		return 1;
-	dense = d;
-	ragged = r;
-	for (int call = 0; call < CALLS; call++) {
-		bad |= fail_each((enum call)call, false);
-		bad |= fail_each((enum call)call, true);
-	}
-	zr_close(d);
-	zr_close(r);
+	make_pages(scratch_path(&s, "p"));
+	bad = fail_system(&s);
+	bad |= fail_reads(&s);
 	scratch_remove(&s);
 	if (!bad)
 		puts("loader_faults: ok");
