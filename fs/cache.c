@@ -5,18 +5,33 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define BUCKET_BITS 12
 #define BUCKETS (1u << BUCKET_BITS)
+/* A smaller budget does not keep several blocks from being made at once. */
+#define ROOM_MIN ((uint64_t)16 << 20)
+/* This part of the room is large. */
+#define LARGE(room) ((room) / 8)
+/* A large block is in use if it was so long ago, and has its place for at most
+ * so long when others wait; nobody needs one that was not used for so long. */
+#define USE_MS 20
+#define TURN_MS 4000
+#define IDLE_MS 1000
 
 enum { BLOCK_FILLING, BLOCK_READY };
 
 struct cache {
-	uint64_t budget;
+	uint64_t budget; /* to keep */
+	uint64_t room;   /* to keep and to make */
 	pthread_mutex_t lock;
-	pthread_cond_t filled;
+	pthread_cond_t change;
 	/* All below is under `lock`. */
-	uint64_t bytes; /* of blocks that are ready */
+	unsigned waiting; /* for `change` */
+	uint64_t bytes;   /* of blocks that are ready */
+	uint64_t filling; /* cost of those that are being made */
+	/* One that is larger than the room is not among them. */
+	struct cache_block *giant;
 	struct cache_block *newest, *oldest;
 	struct cache_block *bucket[BUCKETS];
 };
@@ -24,13 +39,26 @@ struct cache {
 struct cache *cache_new(uint64_t budget)
 {
 	struct cache *c = calloc(1, sizeof(*c));
+	pthread_condattr_t attr;
 
 	if (!c)
 		return NULL;
 	c->budget = budget;
+	c->room = budget < ROOM_MIN ? ROOM_MIN : budget;
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->filled, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->change, &attr);
+	pthread_condattr_destroy(&attr);
 	return c;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static struct cache_block **bucket_of(struct cache *c, uint64_t key)
@@ -67,19 +95,69 @@ static void destroy(struct cache_block *b)
 	free(b);
 }
 
+static bool is_large(const struct cache *c, const struct cache_block *b)
+{
+	return b->cost > LARGE(c->room);
+}
+
+static void touch(const struct cache *c, struct cache_block *b)
+{
+	if (is_large(c, b))
+		b->used = now_ms();
+}
+
+static bool is_in_use(const struct cache *c, const struct cache_block *b)
+{
+	uint64_t now;
+
+	if (b->refs || !is_large(c, b))
+		return b->refs;
+	now = now_ms();
+	return now - b->used < USE_MS && now - b->made < TURN_MS;
+}
+
+/* Called for a block that is ready, and that nobody holds. */
+static void drop(struct cache *c, struct cache_block *b)
+{
+	unlink_bucket(c, b);
+	if (c->giant == b) {
+		c->giant = NULL;
+	} else {
+		c->bytes -= b->size;
+		unlink_recent(c, b);
+	}
+	destroy(b);
+}
+
+/* What is kept after all that was asked for is there. */
 static void evict(struct cache *c)
 {
 	struct cache_block *b = c->oldest, *newer;
 
 	for (; b && b != c->newest && c->bytes > c->budget; b = newer) {
 		newer = b->newer;
-		if (b->refs)
-			continue;
-		c->bytes -= b->size;
-		unlink_recent(c, b);
-		unlink_bucket(c, b);
-		destroy(b);
+		if (!is_in_use(c, b))
+			drop(c, b);
 	}
+}
+
+/* Drop what may be dropped until a block of this cost can be made. */
+static bool make_room(struct cache *c, uint64_t cost)
+{
+	struct cache_block *b = c->oldest, *newer;
+
+	if (cost > c->room) {
+		b = c->giant;
+		if (b && b->state == BLOCK_READY && !is_in_use(c, b))
+			drop(c, b);
+		return !c->giant;
+	}
+	for (; b && c->bytes + c->filling + cost > c->room; b = newer) {
+		newer = b->newer;
+		if (!is_in_use(c, b))
+			drop(c, b);
+	}
+	return c->bytes + c->filling + cost <= c->room;
 }
 
 void cache_free(struct cache *c)
@@ -90,79 +168,140 @@ void cache_free(struct cache *c)
 		older = b->older;
 		destroy(b);
 	}
-	pthread_cond_destroy(&c->filled);
+	if (c->giant)
+		destroy(c->giant);
+	pthread_cond_destroy(&c->change);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
 
-/* Returns the block with a reference for the caller, or NULL if there is
- * none and it is not being made. */
+/* That a block is no longer in use makes no noise: look again soon. */
+static void wait_for_change(struct cache *c)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += USE_MS * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	c->waiting++;
+	pthread_cond_timedwait(&c->change, &c->lock, &until);
+	c->waiting--;
+}
+
+static void tell_change(struct cache *c)
+{
+	if (c->waiting)
+		pthread_cond_broadcast(&c->change);
+}
+
 static struct cache_block *find(struct cache *c, uint64_t key)
 {
-	struct cache_block *b;
+	struct cache_block *b = *bucket_of(c, key);
 
-	for (;;) {
-		for (b = *bucket_of(c, key); b && b->key != key;)
-			b = b->chain;
-		if (!b || b->state == BLOCK_READY)
-			break;
-		pthread_cond_wait(&c->filled, &c->lock);
-	}
-	if (!b)
-		return NULL;
-	b->refs++;
-	unlink_recent(c, b);
-	make_newest(c, b);
+	while (b && b->key != key)
+		b = b->chain;
 	return b;
 }
 
-static struct cache_block *insert(struct cache *c, uint64_t key)
+static void take(struct cache *c, struct cache_block *b)
+{
+	b->refs++;
+	touch(c, b);
+	if (b == c->giant)
+		return;
+	unlink_recent(c, b);
+	make_newest(c, b);
+}
+
+static struct cache_block *insert(struct cache *c, uint64_t key, uint64_t cost)
 {
 	struct cache_block *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return NULL;
 	b->key = key;
+	b->cost = cost;
 	b->refs = 1;
 	b->state = BLOCK_FILLING;
 	b->chain = *bucket_of(c, key);
 	*bucket_of(c, key) = b;
+	if (cost > c->room)
+		c->giant = b;
+	else
+		c->filling += cost;
 	return b;
 }
 
-int cache_get(struct cache *c, uint64_t key, cache_fill_fn fill, void *ctx,
-	      struct cache_block **out)
+/* Called with the lock. Stores a block that is there, or that the caller is to
+ * fill. */
+static int find_or_insert(struct cache *c, uint64_t key, uint64_t cost,
+			  bool wait, struct cache_block **out)
 {
 	struct cache_block *b;
+
+	for (;;) {
+		b = find(c, key);
+		if (b && b->state == BLOCK_READY) {
+			take(c, b);
+			break;
+		}
+		if (!b && make_room(c, cost)) {
+			b = insert(c, key, cost);
+			break;
+		}
+		if (!wait && (!b || is_large(c, b)))
+			return -EAGAIN;
+		wait_for_change(c);
+	}
+	*out = b;
+	return b ? 0 : -ENOMEM;
+}
+
+/* Called with the lock, after `b` was filled or not. */
+static void finish(struct cache *c, struct cache_block *b, int rc)
+{
+	if (b != c->giant)
+		c->filling -= b->cost;
+	if (rc) {
+		unlink_bucket(c, b);
+		if (b == c->giant)
+			c->giant = NULL;
+		free(b);
+	} else {
+		b->state = BLOCK_READY;
+		touch(c, b);
+		b->made = b->used;
+		if (b != c->giant) {
+			c->bytes += b->size;
+			make_newest(c, b);
+			evict(c);
+		}
+	}
+	tell_change(c);
+}
+
+int cache_get(struct cache *c, uint64_t key, uint64_t cost, bool wait,
+	      cache_fill_fn fill, void *ctx, struct cache_block **out)
+{
+	struct cache_block *b = NULL;
+	bool ready;
 	int rc;
 
 	*out = NULL;
 	pthread_mutex_lock(&c->lock);
-	b = find(c, key);
-	if (b) {
-		pthread_mutex_unlock(&c->lock);
-		*out = b;
-		return 0;
-	}
-	b = insert(c, key);
-	pthread_mutex_unlock(&c->lock);
-	if (!b)
-		return -ENOMEM;
-	rc = fill(ctx, b);
-	pthread_mutex_lock(&c->lock);
-	if (rc) {
-		unlink_bucket(c, b);
-	} else {
-		b->state = BLOCK_READY;
-		c->bytes += b->size;
-		make_newest(c, b);
-		evict(c);
-	}
-	pthread_cond_broadcast(&c->filled);
+	rc = find_or_insert(c, key, cost, wait, &b);
+	ready = !rc && b->state == BLOCK_READY;
 	pthread_mutex_unlock(&c->lock);
 	if (rc)
-		free(b);
-	else
+		return rc;
+	if (!ready) {
+		rc = fill(ctx, b);
+		pthread_mutex_lock(&c->lock);
+		finish(c, b, rc);
+		pthread_mutex_unlock(&c->lock);
+	}
+	if (!rc)
 		*out = b;
 	return rc;
 }
@@ -173,6 +312,23 @@ void cache_put(struct cache *c, struct cache_block *b)
 		return;
 	pthread_mutex_lock(&c->lock);
 	b->refs--;
+	touch(c, b);
 	evict(c);
+	tell_change(c);
 	pthread_mutex_unlock(&c->lock);
+}
+
+bool cache_expire(struct cache *c)
+{
+	struct cache_block *b;
+	bool stays;
+
+	pthread_mutex_lock(&c->lock);
+	b = c->giant;
+	if (b && b->state == BLOCK_READY && !b->refs &&
+	    now_ms() - b->used >= IDLE_MS)
+		drop(c, b);
+	stays = c->giant;
+	pthread_mutex_unlock(&c->lock);
+	return stays;
 }

@@ -25,14 +25,13 @@ void span_copy(unsigned char *dst, const struct span *span, uint64_t at,
 void stats_write(struct mount *m, char *buf);
 
 /* Read a span of the file that holds records of a Dense stream as one array.
- * Returns 0 or an error of zr_read. */
+ * Returns 0 or as image_hold. */
 int rows_read(struct mount *m, struct worker *w, struct stream *s,
 	      const struct ids *ids, const struct span *span,
 	      unsigned char *dst, struct zr_error *err);
 
 /* Hold the text of a record in the cache; give it back with
- * cache_put(m->images, ..). Returns 0, -EFBIG, -ENOMEM or an error of zr_read.
- */
+ * cache_put(m->images, ..). Returns 0, -EFBIG, or as image_hold. */
 int text_hold(struct mount *m, struct worker *w, struct stream *s,
 	      const struct node *n, struct cache_block **out,
 	      struct zr_error *err);
@@ -48,7 +47,7 @@ int text_size(struct mount *m, struct worker *w, struct stream *s,
 int npz_size(struct mount *m, struct worker *w, struct stream *s,
 	     const struct node *n, const struct ids *ids, uint64_t *size);
 
-/* Read a span of a .npz. Returns 0 or an error of zr_read. */
+/* Read a span of a .npz. Returns 0 or as image_hold. */
 int npz_read(struct mount *m, struct worker *w, struct stream *s,
 	     const struct node *n, const struct ids *ids,
 	     const struct span *span, unsigned char *dst, struct zr_error *err);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "park.h"
+
 /* What a record whose shape cannot be told pretends to have: a header. */
 #define SIZE_UNKNOWN 128
 
@@ -61,6 +63,7 @@ static int fill(void *ctx, struct cache_block *block)
 	if (!memory)
 		return -ENOMEM;
 	rc = image_load(f->w, f->s, f->id, memory, &image, f->err);
+	worker_trim(f->w);
 	if (rc) {
 		free(memory);
 		return rc;
@@ -72,13 +75,44 @@ static int fill(void *ctx, struct cache_block *block)
 	return 0;
 }
 
+/* A Ragged record passes through the reader's own memory, as its shape is in
+ * front of it. */
+static uint64_t cost(const struct stream *s, uint64_t id)
+{
+	return image_room(s, id) * (s->dense ? 1 : 2);
+}
+
 int image_hold(struct mount *m, struct worker *w, const struct stream *s,
 	       const struct node *record, struct cache_block **out,
 	       struct zr_error *err)
 {
 	struct image_fill ctx = { w, s, record->index, err };
+	int rc = cache_get(m->images, tree_ino(record), cost(s, record->index),
+			   w->wait, fill, &ctx, out);
 
-	return cache_get(m->images, tree_ino(record), fill, &ctx, out);
+	if (!rc && (*out)->size > m->opt->cache_bytes)
+		park_watch(m->park);
+	return rc;
+}
+
+/* The frame of a compressed record may not tell its length: then it is decoded
+ * whole. Large ones one at a time, for memory. */
+static int record_shape(struct worker *w, const struct stream *s, uint64_t id,
+			struct zr_shape *shape, uint64_t *bytes)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	bool large = !s->info->checksums && s->info->codec != ZR_RAW &&
+		     zr_record_bound(s->container, id) > WORKER_KEEP;
+	int rc;
+
+	if (large)
+		pthread_mutex_lock(&lock);
+	rc = zr_record_shape(w->reader, id, shape, bytes, NULL);
+	if (large) {
+		worker_trim(w);
+		pthread_mutex_unlock(&lock);
+	}
+	return rc;
 }
 
 int image_size(struct worker *w, const struct stream *s, uint64_t id,
@@ -94,7 +128,7 @@ int image_size(struct worker *w, const struct stream *s, uint64_t id,
 		*size = s->header_len + s->info->record_bytes;
 		return 0;
 	}
-	rc = zr_record_shape(w->reader, id, &shape, &bytes, NULL);
+	rc = record_shape(w, s, id, &shape, &bytes);
 	if (rc == -EBADMSG) {
 		*size = SIZE_UNKNOWN + zr_record_bound(s->container, id);
 		return 0;

@@ -21,7 +21,8 @@ int image_load(struct worker *w, const struct stream *s, uint64_t id,
 	       unsigned char *buf, struct image *out, struct zr_error *err);
 
 /* Hold the file of record `id` in the cache; give it back with
- * cache_put(m->images, ..). Returns 0, -ENOMEM, or an error of zr_read. */
+ * cache_put(m->images, ..). Returns 0, -ENOMEM, an error of zr_read, or -EAGAIN
+ * unless the worker waits: see cache_get. */
 int image_hold(struct mount *m, struct worker *w, const struct stream *s,
 	       const struct node *record, struct cache_block **out,
 	       struct zr_error *err);

@@ -4,7 +4,8 @@
  *     struct mount ── struct stream      a container; immutable
  *         │   ├── struct cache x 2      decoded records, layouts of .npz
  *         │   └── struct gathers        selections that the kernel knows
- *         └── struct worker             scratch, one per serving thread
+ *         ├── struct push, park         threads beside those that serve
+ *         └── struct worker             scratch, one per thread
  */
 #ifndef MOUNT_H
 #define MOUNT_H
@@ -27,10 +28,10 @@ struct stream {
 	const struct zr_info *info;
 	enum layout layout;
 	bool dense;
-	bool in_parts;	    /* a part of a record costs a part of its time */
-	unsigned width;	    /* digits in the name of a record */
+	bool in_parts;      /* a part of a record costs a part of its time */
+	unsigned width;     /* digits in the name of a record */
 	uint64_t all_bytes; /* size of all.npy, or 0 if there is none */
-	char *json;	    /* info.json */
+	char *json;         /* info.json */
 	size_t json_len;
 	size_t header_len; /* Dense: of each record's file */
 	unsigned char header[ZR_NPY_HEADER_MAX];
@@ -52,6 +53,9 @@ enum request {
 	REQUESTS,
 };
 
+/* A worker keeps no larger buffers for the next request. */
+#define WORKER_KEEP ((size_t)2 << 20)
+
 /* Used by one thread only, but for the counts, which others read. */
 struct worker {
 	struct worker *next; /* under mount->lock */
@@ -59,6 +63,7 @@ struct worker {
 	unsigned char *reply, *scratch;
 	size_t reply_size, scratch_size;
 	uint64_t ids[WORKER_IDS];
+	bool wait; /* for room in the cache of images; else -EAGAIN */
 	_Atomic uint64_t requests[REQUESTS];
 };
 
@@ -72,8 +77,9 @@ struct mount {
 	struct gathers *gathers;
 	bool no_open; /* the kernel takes ENOSYS from open */
 	bool no_opendir;
-	bool plus_always;	       /* a listing makes all files known */
-	struct push *push;	       /* while serving */
+	bool plus_always;              /* a listing makes all files known */
+	struct push *push;             /* while serving */
+	struct park *park;             /* while serving */
 	_Atomic uint64_t init_unique;  /* the INIT request, while unanswered */
 	_Atomic uint32_t init_offered; /* its flags */
 	_Atomic uint64_t complaints;   /* see complain() */
@@ -119,6 +125,9 @@ struct worker *mount_worker(struct mount *m);
  * again; NULL without memory. */
 unsigned char *worker_reply(struct worker *w, size_t size);
 unsigned char *worker_scratch(struct worker *w, size_t size);
+
+/* Free what a large record has left behind. */
+void worker_trim(struct worker *w);
 
 /* Return the stream a node belongs to, or NULL. */
 struct stream *mount_stream(struct mount *m, const struct node *n);

@@ -74,8 +74,8 @@ static int fill_layout(void *ctx, struct cache_block *block)
 
 static int hold_layout(struct npz_op *op, struct cache_block **block)
 {
-	int rc = cache_get(op->m->layouts, tree_ino(op->n), fill_layout, op,
-			   block);
+	int rc = cache_get(op->m->layouts, tree_ino(op->n), 0, true,
+			   fill_layout, op, block);
 
 	if (!rc)
 		op->npz = (*block)->memory;

@@ -12,6 +12,8 @@
 
 /* Ahead of a reader; more only waits in the cache of the processor. */
 #define RECORDS_AHEAD 32u
+/* Buffers that are left for the next record. */
+#define KEEP ((size_t)8 << 20)
 #define FORGET_MAX 8
 #define FORGET_AFTER_MS 50
 /* The kernel does not know the files of a reader that did not list them: ask
@@ -65,6 +67,8 @@ static int64_t push_record(struct push *p, const struct node *n)
 	rc = buf ? image_load(w, s, n->index, buf, &image, &err) : -ENOMEM;
 	if (!rc)
 		rc = store(p, ino, &image);
+	if (room > KEEP)
+		worker_trim(w);
 	if (rc)
 		return rc;
 	atomic_fetch_add(&p->records, 1);

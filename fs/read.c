@@ -7,6 +7,7 @@
 #include "files.h"
 #include "image.h"
 #include "ops.h"
+#include "park.h"
 #include "push.h"
 
 /* A READ of a whole record may decode this much more than it answers, since
@@ -181,6 +182,37 @@ static int dispatch(struct read_op *op)
 	return -EISDIR;
 }
 
+/* Returns false if there is no answer yet. */
+static bool answer(fuse_req_t req, struct read_op *op)
+{
+	int rc = dispatch(op);
+
+	if (rc == -EAGAIN)
+		return false;
+	if (rc) {
+		complain(op->m, &op->err);
+		fuse_reply_err(req, errno_of(rc));
+	} else {
+		fuse_reply_buf(req, op->data, op->len);
+	}
+	cache_put(op->m->images, op->held);
+	return true;
+}
+
+bool read_again(struct mount *m, const struct parked *p)
+{
+	struct read_op op = {
+		.m = m, .w = mount_worker(m), .off = p->off, .size = p->size
+	};
+
+	if (!op.w)
+		return false;
+	op.w->wait = false;
+	op.node = p->node;
+	op.s = mount_stream(m, &op.node);
+	return answer(p->req, &op);
+}
+
 void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	     struct fuse_file_info *fi)
 {
@@ -192,19 +224,17 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 
 	(void)fi;
 	count_request(m, REQUEST_READ);
-	if (!rc) {
-		op.s = mount_stream(m, &op.node);
-		if (op.node.kind == NODE_RECORD && off == 0)
-			push_seen(m->push, op.s, &op.node);
-		rc = dispatch(&op);
-	}
 	if (rc) {
-		complain(m, &op.err);
 		fuse_reply_err(req, errno_of(rc));
-	} else {
-		fuse_reply_buf(req, op.data, op.len);
+		return;
 	}
-	cache_put(m->images, op.held);
-	if (!rc && op.node.kind == NODE_STATS)
+	op.s = mount_stream(m, &op.node);
+	if (op.node.kind == NODE_RECORD && off == 0)
+		push_seen(m->push, op.s, &op.node);
+	op.w->wait = false;
+	if (!answer(req, &op))
+		park_read(m->park, req, &op.node, op.off, size);
+	op.w->wait = true;
+	if (op.node.kind == NODE_STATS)
 		push_forget(m->push, ino);
 }

@@ -12,6 +12,7 @@
 
 #include "detach.h"
 #include "ops.h"
+#include "park.h"
 #include "push.h"
 #include "say.h"
 
@@ -193,11 +194,13 @@ static int run_mounted(struct mount *m, struct daemon *d,
 		say("%s: %s", mountpoint,
 		    detach->unmounted ? "ended by a signal while mounting"
 				      : "the kernel did not answer the mount");
-	else if (push_start(&m->push, m, se) || daemon_ready(d))
+	else if (push_start(&m->push, m, se) || park_start(&m->park, m) ||
+		 daemon_ready(d))
 		status = EXIT_SYSTEM;
 	else
 		status = serve_loop(m, se, mountpoint);
 	push_stop(m->push);
+	park_stop(m->park);
 	detach_stop(detach);
 	return status;
 }

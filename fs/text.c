@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "files.h"
+#include "park.h"
 
 /* Nobody reads more, and all of it must be made to know its size. */
 #define TEXT_MAX ((size_t)256 << 20)
@@ -43,6 +44,28 @@ static int put(void *ctx, const char *piece, size_t len)
 	return 0;
 }
 
+static char *shrunk(struct text *t)
+{
+	char *p = t->len ? realloc(t->p, t->len) : NULL;
+
+	if (p) {
+		t->p = p;
+		t->room = t->len;
+	}
+	return t->p;
+}
+
+/* What making the text of a record takes: its elements, and the text, which
+ * is seldom longer than so many times its elements. */
+static uint64_t cost(const struct stream *s, uint64_t id)
+{
+	uint64_t bytes = zr_record_bound(s->container, id);
+	uint64_t text = 8 * bytes;
+
+	return bytes * (s->dense ? 1 : 2) +
+	       (text < 2 * TEXT_MAX ? text : 2 * TEXT_MAX);
+}
+
 static int fill(void *ctx, struct cache_block *block)
 {
 	struct text_fill *f = ctx;
@@ -59,13 +82,14 @@ static int fill(void *ctx, struct cache_block *block)
 	if (!rc)
 		rc = zr_text(&f->s->info->dtype, &shape, elements, put, &t);
 	free(elements);
+	worker_trim(f->w);
 	if (rc) {
 		free(t.p);
 		return rc;
 	}
-	block->memory = t.p;
+	block->memory = shrunk(&t);
 	block->size = t.room;
-	block->data = (unsigned char *)t.p;
+	block->data = block->memory;
 	block->len = t.len;
 	return 0;
 }
@@ -75,8 +99,12 @@ int text_hold(struct mount *m, struct worker *w, struct stream *s,
 	      struct zr_error *err)
 {
 	struct text_fill ctx = { w, s, n->index, err };
+	int rc = cache_get(m->images, tree_ino(n), cost(s, n->index), w->wait,
+			   fill, &ctx, out);
 
-	return cache_get(m->images, tree_ino(n), fill, &ctx, out);
+	if (!rc && (*out)->size > m->opt->cache_bytes)
+		park_watch(m->park);
+	return rc;
 }
 
 int text_size(struct mount *m, struct worker *w, struct stream *s,

@@ -59,6 +59,7 @@ struct worker *mount_worker(struct mount *m)
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return NULL;
+	w->wait = true;
 	if (zr_reader_new(&w->reader, m->stream.container, NULL) ||
 	    pthread_setspecific(m->worker_key, w)) {
 		worker_free(w);
@@ -92,6 +93,16 @@ unsigned char *worker_reply(struct worker *w, size_t size)
 unsigned char *worker_scratch(struct worker *w, size_t size)
 {
 	return room(&w->scratch, &w->scratch_size, size);
+}
+
+void worker_trim(struct worker *w)
+{
+	if (w->reply_size > WORKER_KEEP) {
+		free(w->reply);
+		w->reply = NULL;
+		w->reply_size = 0;
+	}
+	zr_reader_trim(w->reader, WORKER_KEEP);
 }
 
 void count_request(struct mount *m, enum request kind)
