@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "checked.h"
 #include "copy.h"
@@ -39,12 +40,29 @@ static int no_memory(struct zr_error *err, const struct zr_container *c,
 
 int zr_fault(const struct zr_container *c, uint64_t id, struct zr_error *err)
 {
-	return zr_fail_at(err, -EIO, c->data_path,
-			  (struct zr_facts){ id, ZR_NONE, c->meta.tail_offset,
-					     ZR_NONE },
-			  "record %llu: the file ends before it; it was cut "
-			  "after opening",
-			  (unsigned long long)id);
+	return zr_fail_at(
+		err, -EIO, c->data_path,
+		(struct zr_facts){ id, ZR_NONE, c->meta.tail_offset, ZR_NONE },
+		"record %llu: the file ends before it; it was cut "
+		"after opening",
+		(unsigned long long)id);
+}
+
+int zr_unless_cut(int rc, const struct zr_container *c, const uint64_t *ids,
+		  size_t count, struct zr_error *err)
+{
+	struct zr_entry e;
+	struct stat st;
+
+	if ((rc && rc != -EBADMSG) || !c->data.mapped ||
+	    fstat(c->data_fd, &st) ||
+	    (uint64_t)st.st_size >= c->meta.tail_offset)
+		return rc;
+	for (size_t i = 0; i < count; i++)
+		if (!zr_locate(c, ids[i], &e, NULL) &&
+		    e.offset + e.stored > (uint64_t)st.st_size)
+			return zr_fault(c, ids[i], err);
+	return rc;
 }
 
 static int read_stored(const struct zr_container *c, uint64_t id, uint64_t off,

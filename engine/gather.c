@@ -171,7 +171,7 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 	if (watched)
 		zr_saw_io(g->r->c, zr_thread_io() - io, bytes);
 	pthread_mutex_destroy(&g->lock);
-	return g->code;
+	return zr_unless_cut(g->code, g->r->c, g->ids, g->count, g->err);
 }
 
 static int dense_one(struct zr_gather *g, struct zr_lane *lane, size_t i,

@@ -151,6 +151,8 @@ int zr_record_shape(struct zr_reader *r, uint64_t id, struct zr_shape *shape,
 	if (!rc)
 		ZR_GUARDED(r->c, rc, find_layout(r, id, &e, &layout, err),
 			   zr_fault(r->c, id, err));
+	if (r->c->meta.kind == ZR_RAGGED && !r->c->sums.file)
+		rc = zr_unless_cut(rc, r->c, &id, 1, err);
 	if (rc)
 		return rc;
 	if (shape)
@@ -234,7 +236,7 @@ int zr_read(struct zr_reader *r, uint64_t id, void *dst, size_t size,
 
 	ZR_GUARDED(r->c, rc, read_record(r, id, dst, size, bytes, shape, err),
 		   zr_fault(r->c, id, err));
-	return rc;
+	return zr_unless_cut(rc, r->c, &id, 1, err);
 }
 
 static int read_part(struct zr_reader *r, uint64_t id, uint64_t offset,
@@ -267,7 +269,7 @@ int zr_read_part(struct zr_reader *r, uint64_t id, uint64_t offset, void *dst,
 
 	ZR_GUARDED(r->c, rc, read_part(r, id, offset, dst, len, err),
 		   zr_fault(r->c, id, err));
-	return rc;
+	return zr_unless_cut(rc, r->c, &id, 1, err);
 }
 
 static int check_record(struct zr_reader *r, uint64_t id,
@@ -278,6 +280,7 @@ static int check_record(struct zr_reader *r, uint64_t id,
 
 	ZR_GUARDED(r->c, rc, keep_record(r, id, e, err),
 		   zr_fault(r->c, id, err));
+	rc = zr_unless_cut(rc, r->c, &id, 1, err);
 	if (rc || r->c->meta.kind == ZR_DENSE)
 		return rc;
 	return zr_layout_decode(&layout, r->c, id, r->record.p, e->logic,

@@ -47,6 +47,11 @@ int zr_buffer_room(struct zr_buffer *b, size_t size);
 /* The error of a record whose bytes are no longer there. */
 int zr_fault(const struct zr_container *c, uint64_t id, struct zr_error *err);
 
+/* What reading these records gave, or -EIO: a mapped file that was cut inside
+ * a page gives zeros up to the end of the page, which no fault tells. */
+int zr_unless_cut(int rc, const struct zr_container *c, const uint64_t *ids,
+		  size_t count, struct zr_error *err);
+
 /* Read and decode the record at `e` into `dst`, which has room for e->logic
  * bytes. `id` is for messages. This and zr_fetch_prefix read mapped bytes:
  * callers hold a guard. */

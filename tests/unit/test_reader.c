@@ -39,8 +39,8 @@ static struct opened open_new(enum zr_codec codec, size_t count, size_t words,
 	struct zr_error err;
 	int rc;
 
-	snprintf(name, sizeof(name), "c%d.%zu.%zu.%u", (int)codec, count,
-		 words, threads);
+	snprintf(name, sizeof(name), "c%d.%zu.%zu.%u", (int)codec, count, words,
+		 threads);
 	path = scratch_path(&s, name);
 	rc = make_container(path, codec, count, words, NULL, &err);
 	cr_assert(rc == 0, "%s", err.message);
@@ -143,8 +143,8 @@ Test(reader, gathers_ragged_into_the_callers_buffers)
 	size_t values_size, dims_size;
 	struct zr_error err;
 
-	cr_assert(zr_ragged_bound(o.c, id, 3, &values_size, &dims_size,
-				  NULL) == 0);
+	cr_assert(zr_ragged_bound(o.c, id, 3, &values_size, &dims_size, NULL) ==
+		  0);
 	cr_assert(values_size <= sizeof(values) && dims_size >= 12);
 	b.values = values;
 	b.offsets = offsets;
@@ -173,8 +173,8 @@ Test(reader, gathers_ragged_into_the_callers_buffers)
 Test(reader, reads_records_and_any_part_of_them)
 {
 	for (size_t i = 0; i < 6; i++) {
-		struct opened o = open_new(codecs[i % 3], 40, i < 3 ? 64 : 0,
-					   0);
+		struct opened o =
+			open_new(codecs[i % 3], 40, i < 3 ? 64 : 0, 0);
 		unsigned char whole[8192], part[8192];
 
 		for (uint64_t id = 0; id < 40; id++) {
@@ -182,8 +182,8 @@ Test(reader, reads_records_and_any_part_of_them)
 			struct zr_shape shape;
 			uint64_t bytes = 0;
 
-			cr_assert(zr_read(o.r, id, whole, sizeof(whole),
-					  &bytes, &shape, NULL) == 0);
+			cr_assert(zr_read(o.r, id, whole, sizeof(whole), &bytes,
+					  &shape, NULL) == 0);
 			cr_assert(bytes == items * 4);
 			cr_assert(is_record(whole, id, items));
 			cr_expect(zr_record_bound(o.c, id) >= bytes);
@@ -194,8 +194,8 @@ Test(reader, reads_records_and_any_part_of_them)
 						       NULL) == 0);
 				cr_assert(!memcmp(part, whole + off, len));
 			}
-			cr_expect(zr_read_part(o.r, id, bytes, part, 1,
-					       NULL) == -EINVAL);
+			cr_expect(zr_read_part(o.r, id, bytes, part, 1, NULL) ==
+				  -EINVAL);
 			cr_expect(zr_read_part(o.r, id, UINT64_MAX, part, 2,
 					       NULL) == -EINVAL);
 			cr_expect(zr_check(o.r, id, NULL) == 0);
@@ -238,8 +238,8 @@ Test(reader, refuses_ids_past_the_end)
 Test(reader, a_file_that_is_cut_after_opening_is_an_error_not_a_crash)
 {
 	for (size_t i = 0; i < 6; i++) {
-		struct opened o = open_new(codecs[i % 3], 2000,
-					   i < 3 ? 64 : 0, 0);
+		struct opened o =
+			open_new(codecs[i % 3], 2000, i < 3 ? 64 : 0, 0);
 		uint64_t last = 1999, first = 0;
 		unsigned char buf[8192];
 		struct zr_ragged b = { 0 };
@@ -260,7 +260,8 @@ Test(reader, a_file_that_is_cut_after_opening_is_an_error_not_a_crash)
 			cr_expect(zr_gather_ragged(o.r, &last, 1, &b, &err) ==
 				  -EIO);
 		cr_expect(zr_read(o.r, first, buf, sizeof(buf), NULL, NULL,
-				  &err) == 0, "what is there is served");
+				  &err) == 0,
+			  "what is there is served");
 		zr_ragged_free(&b);
 		close_all(&o);
 	}
@@ -300,8 +301,7 @@ Test(reader, gathers_ragged_records_shorter_than_their_shapes)
 					dims[i * rank + d] = d ? 1 : len;
 				offsets[i + 1] = offsets[i] + len;
 				dim_offsets[i + 1] = (i + 1) * rank;
-				memset(values + offsets[i], (int)(i * 7),
-				       len);
+				memset(values + offsets[i], (int)(i * 7), len);
 				id[i] = (i * 1237) % count;
 			}
 			opt.no_checksums = !sidecar;
@@ -320,8 +320,7 @@ Test(reader, gathers_ragged_records_shorter_than_their_shapes)
 				uint64_t from = offsets[id[i]];
 				uint64_t len = offsets[id[i] + 1] - from;
 
-				cr_assert(got.offsets[i + 1] -
-						  got.offsets[i] ==
+				cr_assert(got.offsets[i + 1] - got.offsets[i] ==
 					  len);
 				cr_assert(!memcmp(got.values + got.offsets[i],
 						  values + from, len),
@@ -333,6 +332,54 @@ Test(reader, gathers_ragged_records_shorter_than_their_shapes)
 			zr_close(c);
 		}
 	}
+}
+
+/* The rest of the last page reads as zeros, and no fault tells. */
+Test(reader, a_file_that_is_cut_inside_a_page_is_an_error)
+{
+	enum { room = 8192 };
+	unsigned char *before = malloc(2000 * (size_t)room);
+
+	for (size_t i = 0; i < 6; i++) {
+		struct opened o =
+			open_new(codecs[i % 3], 2000, i < 3 ? 64 : 0, 0);
+		uint64_t good = 0, bad = 0;
+		unsigned char buf[room];
+		struct zr_ragged b = { 0 };
+		struct zr_error err;
+		char path[700];
+		int rc;
+
+		snprintf(path, sizeof(path), "%s/c%d.2000.%d.0/data.zr", s.dir,
+			 (int)codecs[i % 3], i < 3 ? 64 : 0);
+		for (uint64_t id = 0; id < 2000; id++)
+			cr_assert(zr_read(o.r, id, before + id * room, room,
+					  NULL, NULL, &err) == 0);
+		cr_assert(truncate(path, 8192 + 1234) == 0);
+		for (uint64_t id = 0; id < 2000; id++) {
+			uint64_t bytes, one[2] = { 0, id };
+
+			rc = zr_read(o.r, id, buf, sizeof(buf), &bytes, NULL,
+				     &err);
+			cr_assert(rc == 0 || rc == -EIO, "%s", err.message);
+			cr_assert(rc || !memcmp(buf, before + id * room,
+						(size_t)bytes));
+			good += rc == 0 && !bad;
+			bad += rc != 0;
+			cr_assert((bad != 0) == (rc != 0), "all after it");
+			if (i < 3)
+				rc = zr_gather_dense(o.r, one, 2, buf,
+						     sizeof(buf), &err);
+			else
+				rc = zr_gather_ragged(o.r, one, 2, &b, &err);
+			cr_assert((rc == -EIO) == (bad != 0));
+			cr_assert(rc == 0 || err.record == id);
+		}
+		cr_expect(good && bad);
+		zr_ragged_free(&b);
+		close_all(&o);
+	}
+	free(before);
 }
 
 Test(reader, a_cut_file_is_an_error_on_every_thread)
@@ -348,8 +395,8 @@ Test(reader, a_cut_file_is_an_error_on_every_thread)
 		struct zr_error err;
 		char path[700];
 
-		snprintf(path, sizeof(path), "%s/c%d.20000.64.4/data.zr",
-			 s.dir, (int)codecs[i]);
+		snprintf(path, sizeof(path), "%s/c%d.20000.64.4/data.zr", s.dir,
+			 (int)codecs[i]);
 		cr_assert(truncate(path, 0) == 0);
 		for (int again = 0; again < 3; again++) {
 			cr_expect(zr_gather_dense(o.r, id, count, dst,
@@ -368,7 +415,9 @@ Test(reader, a_large_ragged_record_tells_its_shape_from_its_beginning)
 	struct zr_dtype dtype = make_dtype("|u1");
 	uint64_t n = (uint64_t)40 << 20, offsets[2] = { 0, n };
 	uint64_t dims[2] = { 40, (uint64_t)1 << 20 }, dim_offsets[2] = { 0, 2 };
-	struct zr_ragged b = { .count = 1, .offsets = offsets, .dims = dims,
+	struct zr_ragged b = { .count = 1,
+			       .offsets = offsets,
+			       .dims = dims,
 			       .dim_offsets = dim_offsets };
 	struct zr_writer *w;
 	struct zr_container *c;
