@@ -12,6 +12,11 @@
 
 bool attr_exists(const struct stream *s, const struct node *n)
 {
+	if (n->kind == NODE_STATS && s->number)
+		return false;
+	if (!s->container)
+		return n->kind == NODE_STREAM || n->kind == NODE_INFO ||
+		       n->kind == NODE_STATS;
 	switch (n->kind) {
 	case NODE_RECORD:
 	case NODE_TEXT:
@@ -44,12 +49,15 @@ int attr_node(struct mount *m, uint64_t ino, struct node *n)
 	return s && attr_exists(s, n) ? 0 : -ENOENT;
 }
 
-static nlink_t dir_links(const struct mount *m, const struct node *n)
+static nlink_t dir_links(const struct mount *m, const struct stream *s,
+			 const struct node *n)
 {
+	if (!s->container)
+		return 2 + m->stream_count;
 	if (n->kind == NODE_STREAM)
-		return 2 + (m->opt->layout == LAYOUT_FULL      ? 4
-			    : m->opt->layout == LAYOUT_RECORDS ? 1
-							       : 0);
+		return 2 + (s->layout == LAYOUT_FULL      ? 4
+			    : s->layout == LAYOUT_RECORDS ? 1
+							  : 0);
 	if (n->kind == NODE_BATCHES)
 		return 2 + m->opt->batch_count;
 	return 2;
@@ -86,7 +94,7 @@ static int file_size(struct mount *m, struct stream *s, const struct node *n,
 {
 	struct worker *w = mount_worker(m);
 
-	if (!w)
+	if (!w || (s->container && worker_use(w, s)))
 		return -ENOMEM;
 	switch (n->kind) {
 	case NODE_INFO:
@@ -142,7 +150,7 @@ int attr_get(struct mount *m, const struct node *n, struct stat *st)
 		.st_ino = tree_ino(n),
 		.st_mode = (dir ? S_IFDIR | 0555 : S_IFREG | 0444) &
 			   ~m->opt->umask,
-		.st_nlink = dir ? dir_links(m, n) : 1,
+		.st_nlink = dir ? dir_links(m, s, n) : 1,
 		.st_uid = m->opt->uid,
 		.st_gid = m->opt->gid,
 		.st_size = (off_t)size,

@@ -31,7 +31,7 @@ int attr_lookup(struct mount *m, const struct node *parent, const char *name,
 		struct node *child);
 
 /* Return the directory that a node of this mount is in. */
-struct node attr_parent(const struct mount *m, const struct node *n);
+struct node attr_parent(struct mount *m, const struct node *n);
 
 /* Store the entry at place `place` of a directory: its name and what it is.
  * Places count from 0, "." and ".." are the first two; finding any place

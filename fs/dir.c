@@ -14,12 +14,18 @@
 
 bool dir_tells_all(const struct mount *m)
 {
-	const struct stream *s = &m->stream;
-	bool cheap = s->dense || s->info->checksums ||
-		     s->info->codec == ZR_RAW;
+	uint64_t all = 0, costly = 0;
 
-	return m->opt->push_bytes &&
-	       s->info->records <= (cheap ? TELL_MAX : TELL_COSTLY_MAX);
+	for (uint32_t i = 0; i < m->stream_count; i++) {
+		const struct stream *s = &m->streams[i];
+
+		all += s->info->records;
+		if (!s->dense && !s->info->checksums &&
+		    s->info->codec != ZR_RAW)
+			costly += s->info->records;
+	}
+	return m->opt->push_bytes && all <= TELL_MAX &&
+	       costly <= TELL_COSTLY_MAX;
 }
 
 /* A .npz has no size before all its members have one, and a text none before
@@ -62,7 +68,7 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	struct worker *w = mount_worker(m);
 	uint64_t place = (uint64_t)off;
 	struct node dir, child;
-	char name[NAME_ROOM];
+	char name[NAME_LENGTH_MAX + 1];
 	size_t used = 0, n;
 	char *buf;
 

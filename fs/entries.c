@@ -41,6 +41,8 @@ static bool fixed_node(const char *name, struct node *child)
 
 static bool is_shown(const struct stream *s, enum node_kind kind)
 {
+	if (!s->container)
+		return s->layout == LAYOUT_FULL;
 	return s->layout == LAYOUT_FULL || kind == NODE_RECORDS;
 }
 
@@ -49,7 +51,7 @@ static bool child_node(const struct stream *s, const struct node *parent,
 {
 	switch (parent->kind) {
 	case NODE_STREAM:
-		if (s->layout != LAYOUT_FLAT)
+		if (!s->container || s->layout != LAYOUT_FLAT)
 			return fixed_node(name, child) &&
 			       is_shown(s, child->kind);
 		child->kind = NODE_RECORD;
@@ -81,11 +83,11 @@ static bool child_node(const struct stream *s, const struct node *parent,
 	return false;
 }
 
-struct node attr_parent(const struct mount *m, const struct node *n)
+struct node attr_parent(struct mount *m, const struct node *n)
 {
 	struct node up = tree_parent(n);
 
-	if (n->kind == NODE_RECORD && m->opt->layout == LAYOUT_FLAT)
+	if (n->kind == NODE_RECORD && mount_stream(m, n)->layout == LAYOUT_FLAT)
 		up.kind = NODE_STREAM;
 	return up;
 }
@@ -138,6 +140,11 @@ int attr_lookup(struct mount *m, const struct node *parent, const char *name,
 	*child = (struct node){ .stream = parent->stream };
 	if (parent->kind == NODE_GATHERS)
 		return gather_node(m, s, name, child);
+	if (!s->container && stream_named(m, name)) {
+		child->kind = NODE_STREAM;
+		child->stream = stream_named(m, name)->number;
+		return 0;
+	}
 	if (!child_node(s, parent, name, child) || !attr_exists(s, child))
 		return -ENOENT;
 	return 0;
@@ -151,10 +158,10 @@ static bool record_entry(const struct stream *s, uint64_t i, const char *suffix,
 	return i < s->info->records;
 }
 
-static bool stream_entry(const struct stream *s, uint64_t i, char *name,
-			 struct node *child)
+static bool stream_entry(const struct mount *m, const struct stream *s,
+			 uint64_t i, char *name, struct node *child)
 {
-	if (s->layout == LAYOUT_FLAT)
+	if (s->container && s->layout == LAYOUT_FLAT)
 		return record_entry(s, i, ".npy", NODE_RECORD, name, child);
 	for (size_t k = 0; k < FIXED_NAMES; k++) {
 		child->kind = fixed_names[k].kind;
@@ -164,7 +171,12 @@ static bool stream_entry(const struct stream *s, uint64_t i, char *name,
 		if (i-- == 0)
 			return true;
 	}
-	return false;
+	if (s->container || i >= m->stream_count)
+		return false;
+	child->kind = NODE_STREAM;
+	child->stream = m->streams[i].number;
+	strcpy(name, m->streams[i].name);
+	return true;
 }
 
 static bool dir_entry(struct mount *m, const struct node *dir, uint64_t i,
@@ -176,7 +188,7 @@ static bool dir_entry(struct mount *m, const struct node *dir, uint64_t i,
 	child->size = dir->size;
 	switch (dir->kind) {
 	case NODE_STREAM:
-		return stream_entry(s, i, name, child);
+		return stream_entry(m, s, i, name, child);
 	case NODE_RECORDS:
 		return record_entry(s, i, ".npy", NODE_RECORD, name, child);
 	case NODE_TEXTS:

@@ -57,15 +57,16 @@ static char *find_mountpoint(const char *path)
 static int run(const struct options *opt, struct daemon *d,
 	       const char *mountpoint)
 {
-	struct mount m = { .opt = NULL };
+	struct mount m = { .opt = opt };
 	char *source = NULL;
 	int status = EXIT_SYSTEM;
 
-	if (stream_open(&m.stream, opt->container, !opt->no_checksums))
+	if (streams_open(&m, opt->container)) {
+		streams_close(&m);
 		return EXIT_MOUNT;
-	m.stream.layout = opt->layout;
+	}
 	source = realpath(opt->container, NULL);
-	if (mount_init(&m, opt))
+	if (mount_init(&m))
 		say("%s", zr_strerror(-ENOMEM));
 	else if (opt->fake)
 		status = EXIT_DONE;
@@ -74,7 +75,7 @@ static int run(const struct options *opt, struct daemon *d,
 				     mountpoint);
 	free(source);
 	mount_free(&m);
-	stream_close(&m.stream);
+	streams_close(&m);
 	return status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * What a mount consists of. The userdata of the FUSE session is the mount.
  *
- *     struct mount ── struct stream      a container; immutable
+ *     struct mount ── struct stream      a container, or several; immutable
  *         │   ├── struct cache x 2      decoded records, layouts of .npz
  *         │   └── struct gathers        selections that the kernel knows
  *         ├── struct push, park         threads beside those that serve
@@ -21,9 +21,11 @@
 #include "tree.h"
 #include "zrecord.h"
 
-/* A container and what is known of its files without reading. */
+/* A container and what is known of its files without reading. Or, without a
+ * container, the folder of several. */
 struct stream {
 	uint32_t number; /* in inode numbers */
+	char *name;	 /* of one of several */
 	struct zr_container *container;
 	const struct zr_info *info;
 	enum layout layout;
@@ -56,10 +58,17 @@ enum request {
 /* A worker keeps no larger buffers for the next request. */
 #define WORKER_KEEP ((size_t)2 << 20)
 
+/* A worker has as many readers, by the number of the stream. */
+#define WORKER_READERS 32
+
 /* Used by one thread only, but for the counts, which others read. */
 struct worker {
 	struct worker *next; /* under mount->lock */
-	struct zr_reader *reader;
+	struct zr_reader *reader; /* of the stream that it works on */
+	struct {
+		const struct stream *stream;
+		struct zr_reader *reader;
+	} readers[WORKER_READERS];
 	unsigned char *reply, *scratch;
 	size_t reply_size, scratch_size;
 	uint64_t ids[WORKER_IDS];
@@ -71,7 +80,12 @@ struct gathers;
 
 struct mount {
 	const struct options *opt;
-	struct stream stream;
+	bool ready; /* mount_init was called */
+	bool several;
+	uint32_t stream_count;
+	struct stream *streams; /* number 0, or of several 1, 2, ... by name */
+	struct stream folder;	/* number 0 of several */
+	struct zr_info folder_info;
 	struct cache *images;  /* files of compressed records, by inode */
 	struct cache *layouts; /* struct npz, by inode */
 	struct gathers *gathers;
@@ -109,17 +123,31 @@ uint64_t stream_batch_count(const struct stream *s, uint64_t size,
 size_t stream_rows_header(const struct stream *s, uint64_t count,
 			  unsigned char *buf);
 
+/* ---- streams.c ---- */
+
+/* Open the container at `path`, or all in the folder `path`. Returns 0 or a
+ * negative errno after saying why; streams_close is right in both cases. */
+int streams_open(struct mount *m, const char *path);
+
+void streams_close(struct mount *m);
+
+/* Return the one of several that has this name, or NULL. */
+const struct stream *stream_named(const struct mount *m, const char *name);
+
 /* ---- worker.c ---- */
 
-/* Make the caches and the rest that the opened stream needs. Returns 0 or
+/* Make the caches and the rest that the opened streams need. Returns 0 or
  * -ENOMEM; mount_free is right in both cases. */
-int mount_init(struct mount *m, const struct options *opt);
+int mount_init(struct mount *m);
 
-/* Free all of the mount but the stream. No thread may be serving. */
+/* Free all of the mount but the streams. No thread may be serving. */
 void mount_free(struct mount *m);
 
 /* Return the scratch of the calling thread, or NULL without memory. */
 struct worker *mount_worker(struct mount *m);
+
+/* Set w->reader to read from `s`. Returns 0 or -ENOMEM. */
+int worker_use(struct worker *w, const struct stream *s);
 
 /* Return at least `size` bytes, which the thread may use until it asks
  * again; NULL without memory. */

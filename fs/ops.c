@@ -143,14 +143,21 @@ static void op_forget_multi(fuse_req_t req, size_t count,
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct mount *m = fuse_req_userdata(req);
-	const struct zr_info *info = m->stream.info;
-	uint64_t bytes = info->stored_bytes + info->dict_bytes;
-	struct statvfs st = {
+	uint64_t bytes = 0, records = 0;
+	struct statvfs st;
+
+	for (uint32_t i = 0; i < m->stream_count; i++) {
+		const struct zr_info *info = m->streams[i].info;
+
+		bytes += info->stored_bytes + info->dict_bytes;
+		records += info->records;
+	}
+	st = (struct statvfs){
 		.f_bsize = STATFS_BLOCK,
 		.f_frsize = STATFS_BLOCK,
 		/* With no block at all df would not show the mount. */
 		.f_blocks = bytes / STATFS_BLOCK + 1,
-		.f_files = info->records,
+		.f_files = records,
 		.f_namemax = NAME_LENGTH_MAX,
 		.f_flag = ST_RDONLY,
 	};

@@ -185,8 +185,10 @@ static int dispatch(struct read_op *op)
 /* Returns false if there is no answer yet. */
 static bool answer(fuse_req_t req, struct read_op *op)
 {
-	int rc = dispatch(op);
+	int rc = op->s->container ? worker_use(op->w, op->s) : 0;
 
+	if (!rc)
+		rc = dispatch(op);
 	if (rc == -EAGAIN)
 		return false;
 	if (rc) {

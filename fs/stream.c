@@ -86,8 +86,8 @@ void stream_close(struct stream *s)
 {
 	zr_close(s->container);
 	free(s->json);
-	s->container = NULL;
-	s->json = NULL;
+	free(s->name);
+	*s = (struct stream){ .dense = false };
 }
 
 uint64_t stream_batches(const struct stream *s, uint64_t size)

@@ -14,13 +14,13 @@
 #define BUFFER_STEP ((size_t)64 << 10)
 #define LAYOUT_BYTES ((uint64_t)8 << 20)
 
-int mount_init(struct mount *m, const struct options *opt)
+int mount_init(struct mount *m)
 {
 	if (pthread_key_create(&m->worker_key, NULL))
 		return -ENOMEM;
-	m->opt = opt;
+	m->ready = true;
 	pthread_mutex_init(&m->lock, NULL);
-	m->images = cache_new(opt->cache_bytes);
+	m->images = cache_new(m->opt->cache_bytes);
 	m->layouts = cache_new(LAYOUT_BYTES);
 	m->gathers = gathers_new();
 	return m->images && m->layouts && m->gathers ? 0 : -ENOMEM;
@@ -28,7 +28,8 @@ int mount_init(struct mount *m, const struct options *opt)
 
 static void worker_free(struct worker *w)
 {
-	zr_reader_free(w->reader);
+	for (size_t i = 0; i < WORKER_READERS; i++)
+		zr_reader_free(w->readers[i].reader);
 	free(w->reply);
 	free(w->scratch);
 	free(w);
@@ -36,7 +37,7 @@ static void worker_free(struct worker *w)
 
 void mount_free(struct mount *m)
 {
-	if (!m->opt)
+	if (!m->ready)
 		return;
 	for (struct worker *w = m->workers, *next; w; w = next) {
 		next = w->next;
@@ -60,8 +61,7 @@ struct worker *mount_worker(struct mount *m)
 	if (!w)
 		return NULL;
 	w->wait = true;
-	if (zr_reader_new(&w->reader, m->stream.container, NULL) ||
-	    pthread_setspecific(m->worker_key, w)) {
+	if (pthread_setspecific(m->worker_key, w)) {
 		worker_free(w);
 		return NULL;
 	}
@@ -70,6 +70,22 @@ struct worker *mount_worker(struct mount *m)
 	m->workers = w;
 	pthread_mutex_unlock(&m->lock);
 	return w;
+}
+
+int worker_use(struct worker *w, const struct stream *s)
+{
+	size_t i = s->number % WORKER_READERS;
+
+	if (w->readers[i].stream != s) {
+		zr_reader_free(w->readers[i].reader);
+		w->readers[i].reader = NULL;
+		w->readers[i].stream = NULL;
+		if (zr_reader_new(&w->readers[i].reader, s->container, NULL))
+			return -ENOMEM;
+		w->readers[i].stream = s;
+	}
+	w->reader = w->readers[i].reader;
+	return 0;
 }
 
 static unsigned char *room(unsigned char **p, size_t *have, size_t size)
@@ -134,7 +150,11 @@ void count_sum(struct mount *m, uint64_t sum[static REQUESTS])
 
 struct stream *mount_stream(struct mount *m, const struct node *n)
 {
-	return n->stream == 0 ? &m->stream : NULL;
+	if (m->several && n->stream == 0)
+		return &m->folder;
+	if (n->stream < m->several || n->stream - m->several >= m->stream_count)
+		return NULL;
+	return &m->streams[n->stream - m->several];
 }
 
 void complain(struct mount *m, const struct zr_error *err)

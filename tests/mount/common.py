@@ -56,7 +56,8 @@ def wait_until(condition, seconds=PATIENCE / 3):
 
 def is_mounted(point):
     """Asks the kernel, not the mount: that may hang."""
-    with open("/proc/self/mountinfo", encoding="utf-8") as f:
+    with open("/proc/self/mountinfo", encoding="utf-8",
+              errors="replace") as f:
         return any(row.split()[4] == point.replace(" ", "\\040") for row in f)
 
 
