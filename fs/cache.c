@@ -208,6 +208,8 @@ static void take(struct cache *c, struct cache_block *b)
 {
 	b->refs++;
 	touch(c, b);
+	if (!b->made)
+		b->made = b->used;
 	if (b == c->giant)
 		return;
 	unlink_recent(c, b);
@@ -306,16 +308,28 @@ int cache_get(struct cache *c, uint64_t key, uint64_t cost, bool wait,
 	return rc;
 }
 
-void cache_put(struct cache *c, struct cache_block *b)
+static void give_back(struct cache *c, struct cache_block *b, bool needed)
 {
 	if (!b)
 		return;
 	pthread_mutex_lock(&c->lock);
 	b->refs--;
 	touch(c, b);
+	if (!needed && is_large(c, b))
+		b->made = 0;
 	evict(c);
 	tell_change(c);
 	pthread_mutex_unlock(&c->lock);
+}
+
+void cache_put(struct cache *c, struct cache_block *b)
+{
+	give_back(c, b, true);
+}
+
+void cache_done(struct cache *c, struct cache_block *b)
+{
+	give_back(c, b, false);
 }
 
 bool cache_expire(struct cache *c)

@@ -57,6 +57,10 @@ int cache_get(struct cache *c, uint64_t key, uint64_t cost, bool wait,
 /* Give a block back. NULL is allowed. */
 void cache_put(struct cache *c, struct cache_block *block);
 
+/* As cache_put, by who does not need it any more: it does not keep its place.
+ */
+void cache_done(struct cache *c, struct cache_block *block);
+
 /* Drop a block beyond the budget if nobody has used it for a while. Returns
  * true if there is one that stays. */
 bool cache_expire(struct cache *c);

@@ -42,6 +42,11 @@ int text_hold(struct mount *m, struct worker *w, struct stream *s,
 int text_size(struct mount *m, struct worker *w, struct stream *s,
 	      const struct node *n, uint64_t *size);
 
+/* Check the records of a file, from number *done of them on, which becomes how
+ * many are checked. all.npy is not checked. Returns 0 or as image_hold. */
+int verify_file(struct mount *m, struct worker *w, struct stream *s,
+		const struct node *n, uint64_t *done, struct zr_error *err);
+
 /* Store the size of the .npz `n`, which holds records of a Ragged stream.
  * Returns 0, -EFBIG, -EIO or -ENOMEM. */
 int npz_size(struct mount *m, struct worker *w, struct stream *s,

@@ -147,7 +147,7 @@ static int get_crc(struct npz_op *op, uint64_t i, uint32_t *crc)
 			set_crc(op->npz, i, 0);
 		else if (rc)
 			return rc;
-		cache_put(op->m->images, member.held);
+		cache_done(op->m->images, member.held);
 		v = atomic_load_explicit(&op->npz->crc[i],
 					 memory_order_relaxed);
 	}
@@ -175,7 +175,11 @@ static int read_data(struct npz_op *op, uint64_t i, const struct span *span,
 		span_copy(dst, span, at, member.image.data, member.image.len);
 	else
 		rc = -EBADMSG;
-	cache_put(op->m->images, member.held);
+	/* The next member may want its place, in this READ. */
+	if (end <= span->off + span->len)
+		cache_done(op->m->images, member.held);
+	else
+		cache_put(op->m->images, member.held);
 	return rc;
 }
 

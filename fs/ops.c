@@ -31,7 +31,8 @@ static void op_init(void *data, struct fuse_conn_info *conn)
 		conn->want &= ~(unsigned)FUSE_CAP_READDIRPLUS_AUTO;
 	conn->max_background = BACKGROUND_MAX;
 	conn->congestion_threshold = BACKGROUND_MAX * 3 / 4;
-	m->no_open = conn->capable & FUSE_CAP_NO_OPEN_SUPPORT;
+	m->no_open = !m->opt->verify_open &&
+		     (conn->capable & FUSE_CAP_NO_OPEN_SUPPORT);
 	m->no_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
 }
 
@@ -89,23 +90,6 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino,
 		fuse_reply_err(req, errno_of(rc));
 	else
 		fuse_reply_attr(req, &st, FOREVER);
-}
-
-/* ENOSYS makes the kernel open files by itself from then on, and keep what it
- * has read: the largest saving there is for small files. */
-static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-	struct mount *m = fuse_req_userdata(req);
-
-	(void)ino;
-	count_request(m, REQUEST_OPEN);
-	fi->keep_cache = 1;
-	if (m->no_open)
-		fuse_reply_err(req, ENOSYS);
-	else if ((fi->flags & O_ACCMODE) != O_RDONLY)
-		fuse_reply_err(req, EROFS);
-	else
-		fuse_reply_open(req, fi);
 }
 
 static void op_opendir(fuse_req_t req, fuse_ino_t ino,
@@ -267,10 +251,9 @@ static void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off,
 	fuse_reply_err(req, EROFS);
 }
 
-/* No access: default_permissions is always on. No getxattr: a handler costs
- * two requests per file of every `ls -l`. No release, flush, lseek, statx:
+/* No access: default_permissions is always on. No release, flush, lseek, statx:
  * the kernel does without. */
-const struct fuse_lowlevel_ops ops_table = {
+static const struct fuse_lowlevel_ops table = {
 	.init = op_init,
 	.lookup = op_lookup,
 	.getattr = op_getattr,
@@ -294,3 +277,15 @@ const struct fuse_lowlevel_ops ops_table = {
 	.link = op_link,
 	.fallocate = op_fallocate,
 };
+
+struct fuse_lowlevel_ops ops_table(const struct options *opt)
+{
+	struct fuse_lowlevel_ops ops = table;
+
+	/* A handler costs two requests per file of every `ls -l`. */
+	if (opt->xattr) {
+		ops.getxattr = op_getxattr;
+		ops.listxattr = op_listxattr;
+	}
+	return ops;
+}

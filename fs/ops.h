@@ -9,10 +9,10 @@
 
 struct parked;
 
-/* The table for fuse_session_new; the userdata is a struct mount. */
-extern const struct fuse_lowlevel_ops ops_table;
+/* Return the table for fuse_session_new; the userdata is the mount. */
+struct fuse_lowlevel_ops ops_table(const struct options *opt);
 
-/* ---- dir.c, read.c ---- */
+/* ---- dir.c, open.c, read.c, xattr.c ---- */
 
 /* Return true if each listing should tell the kernel all about the files, so
  * that it knows them when they are pushed. */
@@ -22,9 +22,14 @@ void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		struct fuse_file_info *fi);
 void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		    struct fuse_file_info *fi);
-/* Try once more to answer a READ. Returns false if it must wait still. */
-bool read_again(struct mount *m, const struct parked *p);
+/* Try to answer a READ, or an OPEN that checks. Returns false if it must wait
+ * for memory. */
+bool read_again(struct mount *m, struct parked *r);
+bool open_again(struct mount *m, struct parked *r);
 
+void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size);
+void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size);
 void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	     struct fuse_file_info *fi);
 

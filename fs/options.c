@@ -44,6 +44,10 @@ static const char help[] =
 	"                    through records/ in order, in MiB (8)\n"
 	"  -o push=off       tell the kernel only what it asks for\n"
 	"  -o checksums=off  do not compare records with check.zr (on)\n"
+	"  -o verify=open    check records when they are opened, not as they "
+	"are read\n"
+	"  -o xattr          extended attributes: dtype, shape, codec, index\n"
+	"  -o cleanup_stale  unmount first what a driver that died has left\n"
 	"  -o threads=N      threads that serve (as many as CPUs, at most 16)\n"
 	"  -o uid=N,gid=N,umask=OCTAL   owner and permissions of all files\n"
 	"  -o allow_other    let other users read the mount\n"
@@ -168,6 +172,11 @@ static int value_option(struct options *opt, enum option_kind kind,
 		return parse_layout(&opt->layout, option, value);
 	case OPTION_PUSH:
 		return parse_switch(&opt->no_push, option, value);
+	case OPTION_VERIFY:
+		opt->verify_open = !strcmp(value, "open");
+		return opt->verify_open || !strcmp(value, "read")
+			       ? -1
+			       : bad_value(option);
 	case OPTION_CHECKSUMS:
 		return parse_switch(&opt->no_checksums, option, value);
 	case OPTION_UID:
@@ -181,6 +190,8 @@ static int value_option(struct options *opt, enum option_kind kind,
 	case OPTION_PASS:
 	case OPTION_RW:
 	case OPTION_DEBUG:
+	case OPTION_XATTR:
+	case OPTION_CLEANUP_STALE:
 		break;
 	}
 	return bad_value(option);
@@ -216,9 +227,10 @@ static int one_option(struct options *opt, char *option)
 		    (int)strcspn(option, "="), option, option_nearest(option));
 		return EXIT_USAGE;
 	}
-	if (option_takes_value(kind) != (value != NULL)) {
+	if (option_takes_value(kind) != (value && value[1])) {
 		say("option '%s' %s", option,
-		    value ? "takes no value" : "needs a value");
+		    option_takes_value(kind) ? "needs a value"
+					     : "takes no value");
 		return EXIT_USAGE;
 	}
 	if (value) {
@@ -234,8 +246,9 @@ static int one_option(struct options *opt, char *option)
 	}
 	if (kind == OPTION_PASS)
 		return pass_on(opt, option);
-	if (kind == OPTION_DEBUG)
-		opt->debug = true;
+	opt->debug |= kind == OPTION_DEBUG;
+	opt->xattr |= kind == OPTION_XATTR;
+	opt->cleanup_stale |= kind == OPTION_CLEANUP_STALE;
 	/* mount(8) adds rw to every line without ro. */
 	if (kind == OPTION_RW && !opt->helper)
 		say("a container is read-only: mounted ro, not rw");

@@ -15,7 +15,7 @@
 enum layout {
 	LAYOUT_FULL,
 	LAYOUT_RECORDS, /* records/ only */
-	LAYOUT_FLAT,	/* the files of records/ in the root */
+	LAYOUT_FLAT,    /* the files of records/ in the root */
 };
 
 struct options {
@@ -38,6 +38,9 @@ struct options {
 	bool no_push;
 	uint64_t push_bytes; /* ahead of a reader; 0 if no_push */
 	bool no_checksums;   /* do not compare records with check.zr */
+	bool verify_open;    /* check a record before its open is answered */
+	bool xattr;
+	bool cleanup_stale; /* unmount a dead mount of ours first */
 	unsigned batch_count;
 	uint64_t batch[OPTIONS_BATCHES_MAX];
 	char *pass; /* options for libfuse, each with a comma before it */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * READs that wait for memory: a thread that answers them when there is some. */
+ * Requests that wait for memory: a thread that answers them when there is
+ * some. */
 #include "park.h"
 
 #include <errno.h>
@@ -37,14 +38,14 @@ static void sleep_ms(struct park *p, long ms)
 	pthread_cond_timedwait(&p->work, &p->lock, &until);
 }
 
-static bool try(struct park *p, const struct parked *r)
+static bool try(struct park *p, struct parked *r)
 {
 	/* The reader was killed. */
 	if (fuse_req_interrupted(r->req)) {
 		fuse_reply_err(r->req, EINTR);
 		return true;
 	}
-	return read_again(p->m, r);
+	return r->open ? open_again(p->m, r) : read_again(p->m, r);
 }
 
 /* Those that came first are tried first: they get the room that there is. */
@@ -142,16 +143,16 @@ void park_watch(struct park *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void park_read(struct park *p, fuse_req_t req, const struct node *n,
-	       uint64_t off, size_t size)
+void park_add(struct park *p, const struct parked *request)
 {
 	struct parked *r = malloc(sizeof(*r));
 
 	if (!r) {
-		fuse_reply_err(req, ENOMEM);
+		fuse_reply_err(request->req, ENOMEM);
 		return;
 	}
-	*r = (struct parked){ req, *n, off, size, NULL };
+	*r = *request;
+	r->next = NULL;
 	pthread_mutex_lock(&p->lock);
 	*p->last = r;
 	p->last = &r->next;

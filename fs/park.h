@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * READs that wait for memory: a thread that answers them when there is some.
+ * READs, and OPENs that check what will be read, that wait for memory: a thread
+ * that answers them when there is some.
  *
  * They must not wait on the threads that serve: whoever uses the memory, and
  * gives it back in the end, needs those. */
@@ -12,12 +13,15 @@
 
 struct park;
 
-/* A READ without an answer. */
+/* A request without an answer. */
 struct parked {
 	fuse_req_t req;
 	struct node node;
-	uint64_t off;
-	size_t size;
+	uint64_t off; /* READ */
+	size_t size;  /* READ */
+	bool open;
+	struct fuse_file_info file; /* OPEN */
+	uint64_t done;              /* OPEN: records that were checked */
 	struct parked *next;
 };
 
@@ -31,8 +35,8 @@ void park_stop(struct park *p);
 /* The cache has a block beyond its budget: see that it goes in time. */
 void park_watch(struct park *p);
 
-/* Leave a READ to the thread. It is answered in any case. */
-void park_read(struct park *p, fuse_req_t req, const struct node *n,
-	       uint64_t off, size_t size);
+/* Leave a request, which is copied, to the thread. It is answered in any case.
+ */
+void park_add(struct park *p, const struct parked *r);
 
 #endif

@@ -57,7 +57,8 @@ static int64_t push_record(struct push *p, const struct node *n)
 	unsigned char *buf;
 	int rc;
 
-	if (!w || worker_use(w, s) || room - ZR_NPY_HEADER_MAX > p->m->opt->push_bytes ||
+	if (!w || worker_use(w, s) ||
+	    room - ZR_NPY_HEADER_MAX > p->m->opt->push_bytes ||
 	    !memory_is_free(&p->memory))
 		return -ENOMEM;
 	rc = store(p, ino, &image);

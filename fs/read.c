@@ -182,47 +182,41 @@ static int dispatch(struct read_op *op)
 	return -EISDIR;
 }
 
-/* Returns false if there is no answer yet. */
-static bool answer(fuse_req_t req, struct read_op *op)
+bool read_again(struct mount *m, struct parked *r)
 {
-	int rc = op->s->container ? worker_use(op->w, op->s) : 0;
+	struct read_op op = {
+		.m = m, .node = r->node, .off = r->off, .size = r->size
+	};
+	int rc = -ENOMEM;
 
-	if (!rc)
-		rc = dispatch(op);
+	op.w = mount_worker(m);
+	op.s = mount_stream(m, &op.node);
+	if (op.w && !(op.s->container && worker_use(op.w, op.s))) {
+		op.w->wait = false;
+		rc = dispatch(&op);
+		op.w->wait = true;
+	}
 	if (rc == -EAGAIN)
 		return false;
 	if (rc) {
-		complain(op->m, &op->err);
-		fuse_reply_err(req, errno_of(rc));
+		complain(m, &op.err);
+		fuse_reply_err(r->req, errno_of(rc));
 	} else {
-		fuse_reply_buf(req, op->data, op->len);
+		fuse_reply_buf(r->req, op.data, op.len);
 	}
-	cache_put(op->m->images, op->held);
+	if (op.held && op.off + op.len >= op.held->len)
+		cache_done(m->images, op.held);
+	else
+		cache_put(m->images, op.held);
 	return true;
-}
-
-bool read_again(struct mount *m, const struct parked *p)
-{
-	struct read_op op = {
-		.m = m, .w = mount_worker(m), .off = p->off, .size = p->size
-	};
-
-	if (!op.w)
-		return false;
-	op.w->wait = false;
-	op.node = p->node;
-	op.s = mount_stream(m, &op.node);
-	return answer(p->req, &op);
 }
 
 void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	     struct fuse_file_info *fi)
 {
 	struct mount *m = fuse_req_userdata(req);
-	struct read_op op = {
-		.m = m, .w = mount_worker(m), .off = (uint64_t)off, .size = size
-	};
-	int rc = op.w ? attr_node(m, ino, &op.node) : -ENOMEM;
+	struct parked r = { .req = req, .off = (uint64_t)off, .size = size };
+	int rc = attr_node(m, ino, &r.node);
 
 	(void)fi;
 	count_request(m, REQUEST_READ);
@@ -230,13 +224,10 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		fuse_reply_err(req, errno_of(rc));
 		return;
 	}
-	op.s = mount_stream(m, &op.node);
-	if (op.node.kind == NODE_RECORD && off == 0)
-		push_seen(m->push, op.s, &op.node);
-	op.w->wait = false;
-	if (!answer(req, &op))
-		park_read(m->park, req, &op.node, op.off, size);
-	op.w->wait = true;
-	if (op.node.kind == NODE_STATS)
+	if (r.node.kind == NODE_RECORD && off == 0)
+		push_seen(m->push, mount_stream(m, &r.node), &r.node);
+	if (!read_again(m, &r))
+		park_add(m->park, &r);
+	if (r.node.kind == NODE_STATS)
 		push_forget(m->push, ino);
 }

@@ -46,7 +46,11 @@ static int part_of_row(struct rows *r, uint64_t row, uint64_t offset,
 	if (rc)
 		return rc;
 	memcpy(dst, b->data + r->s->header_len + offset, len);
-	cache_put(r->m->images, b);
+	/* The next row may want its place, in this READ. */
+	if (offset + len == r->bytes)
+		cache_done(r->m->images, b);
+	else
+		cache_put(r->m->images, b);
 	return 0;
 }
 

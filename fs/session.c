@@ -108,10 +108,11 @@ static struct fuse_session *new_session(struct mount *m, const char *source)
 	char *options = mount_options(m->opt, source);
 	char *argv[] = { program, o, options, m->opt->debug ? d : NULL, NULL };
 	struct fuse_args args = FUSE_ARGS_INIT(m->opt->debug ? 4 : 3, argv);
+	struct fuse_lowlevel_ops ops = ops_table(m->opt);
 	struct fuse_session *se = NULL;
 
 	if (options)
-		se = fuse_session_new(&args, &ops_table, sizeof(ops_table), m);
+		se = fuse_session_new(&args, &ops, sizeof(ops), m);
 	free(options);
 	fuse_opt_free_args(&args);
 	return se;

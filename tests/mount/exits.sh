@@ -43,9 +43,17 @@ expect 1 "takes no value" -o allow_other=1 "$C" "$M"
 for bad in batch= batch=0 batch=: batch=2147483649 batch=1:x batch=-1 \
 	batch=1:2:3:4:5:6:7:8:9:10:11:12:13:14:15:16:17 cache_mb=x cache_mb= \
 	cache_mb=99999999999999999999 threads=0 threads=1000 uid=x uid=-1 \
-	uid=4294967295 gid= umask=8 umask=01777 umask=; do
+	uid=4294967295 gid= umask=8 umask=01777 umask= fsname= subtype= verify=no \
+	verify= xattr=1; do
 	expect 1 "${bad%%=*}" -o "$bad" "$C" "$M"
 done
+
+expect 1 "'fsname=' needs a value" -o fsname= "$C" "$M"
+works
+"$ZRECORDFS" "$C" "$M" 2>"$WORK/err"
+[ $? -eq 32 ] || fail "mounted twice"
+grep -q "already mounted" "$WORK/err" || fail "says $(cat "$WORK/err")"
+unmounted "$M"
 
 "$ZRECORDFS" --help | grep -q '^usage: zrecordfs' || fail "--help"
 "$ZRECORDFS" -h >/dev/null || fail "-h"

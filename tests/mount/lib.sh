@@ -30,8 +30,7 @@ mounted() { # POINT
 
 drivers() { # POINT: prints their process ids
 	local pid
-	for pid in /proc/[0-9]*; do
-		pid=${pid#/proc/}
+	for pid in $(pgrep -x zrecordfs); do
 		tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" |
 			grep -qxF "$ZRECORDFS" || continue
 		tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" |

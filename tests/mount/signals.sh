@@ -102,8 +102,31 @@ kill -KILL "$PID"
 wait_until no_driver "$M"
 "$ZRECORDFS" "$C" "$M" 2>"$WORK/err"
 [ $? -eq 32 ] || fail "dead mount: status"
-grep -q "fusermount3 -u" "$WORK/err" || fail "dead mount: $(cat "$WORK/err")"
+grep -q "fusermount3 -u $M .*-o cleanup_stale" "$WORK/err" ||
+	fail "dead mount: $(cat "$WORK/err")"
 fusermount3 -u "$M" || fail "cannot clear the dead mount"
+# Asked to, we clear it: but not what works, and not what another left.
+start
+kill -KILL "$PID"
+wait_until no_driver "$M"
+ln -s "$M" "$WORK/way"
+"$ZRECORDFS" -o cleanup_stale "$C" "$WORK/way" || fail "cleanup_stale"
+cat "$M/info.json" >/dev/null || fail "cleanup_stale: read"
+"$ZRECORDFS" -o cleanup_stale "$C" "$M" 2>"$WORK/err"
+[ $? -eq 32 ] || fail "a mount that works: status"
+grep -q "already mounted" "$WORK/err" || fail "says $(cat "$WORK/err")"
+cat "$M/info.json" >/dev/null || fail "a mount that works was taken away"
+[ "$(grep -cF " $M fuse" /proc/mounts)" -eq 1 ] || fail "mounted twice"
+fusermount3 -u "$M"
+wait_until no_driver "$WORK/way" || fail "driver of a link stays"
+"$ZRECORDFS" -f -o subtype=other "$C" "$M" &
+wait_until mounted "$M" || fail "subtype"
+kill -KILL $!
+wait $! 2>/dev/null
+"$ZRECORDFS" -o cleanup_stale "$C" "$M" 2>"$WORK/err" && fail "of another type"
+grep -q "another file system" "$WORK/err" || fail "says $(cat "$WORK/err")"
+"$ZRECORDFS" -o cleanup_stale,subtype=other "$C" "$M" || fail "of our subtype"
+unmounted "$M"
 start
 unmounted "$M"
 
@@ -123,11 +146,11 @@ done
 if [ "$(id -u)" -eq 0 ]; then
 	start
 	first=$PID
-	"$ZRECORDFS" "$C" "$M" || fail "a second mount over the first"
+	mount -t tmpfs none "$M" || fail "a second mount over the first"
 	kill "$first"
 	sleep 0.3
 	kill -0 "$first" 2>/dev/null || fail "a covered driver is gone"
-	fusermount3 -u "$M" || fail "the upper mount"
+	umount "$M" || fail "the upper mount"
 	[ -s "$M/records/000000.npy" ] || fail "the lower mount does not serve"
 	kill "$first"
 	wait_until no_driver "$M" || fail "a driver that was covered stays"
