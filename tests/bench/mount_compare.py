@@ -63,6 +63,12 @@ def output(*cmd):
         return None
 
 
+def available_mib():
+    """A driver that looks at it pushes nothing when there is little."""
+    with open("/proc/meminfo", encoding="utf-8") as f:
+        return int(re.search(r"MemAvailable:\s+(\d+)", f.read())[1]) >> 10
+
+
 def machine(args, venv):
     with open("/proc/cpuinfo", encoding="utf-8") as f:
         model = re.search(r"model name\s*: (.*)", f.read())
@@ -93,6 +99,7 @@ class Bench:
                 ("zrecord", ""), ("zrecordfs", ""), ("nullfs", "bench"),
                 ("mount_read", "bench"), ("mount_data", "bench"))}
         self.rows, self.failed, self.points = [], False, 0
+        self.busy = []  # in each round
 
     def records(self, label, count, size):
         return Records(label, max(16, round(count * self.args.scale)), size,
@@ -309,13 +316,17 @@ class Bench:
         for set_, targets, _ in plan:
             self.prepare(set_, targets, set_.size > 64)
         for r in range(self.args.rounds):
-            emit(round=r, load=os.getloadavg())
+            self.busy.append((os.getloadavg()[0], available_mib()))
+            emit(round=r, load=self.busy[-1][0], available_mib=self.busy[-1][1])
             for entry in plan:
                 self.round(r, *entry)
         progress("")
         self.print_tables(plan)
 
     def print_tables(self, plan):
+        print("\nMedians of rounds with a load and MiB to spare of " +
+              ", ".join(f"{load:.1f} and {mib}" for load, mib in self.busy) +
+              ".")
         m = mount_tables.Medians(self.rows)
         for set_, targets, jobs in plan:
             cases = [c for c, _ in jobs if any(self.wants(set_, t, c)
