@@ -3,11 +3,12 @@
  * a Dense |u1 container against a Dense integer label container, record by
  * record in step. Stops after a number of steps; started again with the same
  * state file it goes on with the step where it stopped, on any number of ranks
- * (a real trainer saves its weights beside the state).
+ * (a real trainer saves its weights beside the state, and adds the gradients of
+ * its ranks). docs/LOADER.md tells of runs on several machines.
  *
  *     cc -O2 train.c $(pkg-config --cflags --libs libzloader) -lm -o train
  *     ./train images.zr labels.zr 1000 run.state
- *     mpirun -n 4 ./train images.zr labels.zr 1000       ranks 0..3
+ *     mpirun -n 4 ./train images.zr labels.zr 1000 run.state    ranks 0..3
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include <zloader.h>
 
 struct model {
+	uint32_t rank;
 	size_t inputs;
 	float *weight;
 	float bias;
@@ -52,6 +54,7 @@ static uint64_t label_of(const struct zl_array *a, size_t i)
 static void train(struct model *m, const struct zl_batch *b)
 {
 	const float *x = (const float *)(const void *)b->array[2].data;
+	float rate = 0.1f / (float)m->inputs;
 
 	for (size_t i = 0; i < b->count; i++, x += m->inputs) {
 		float want = (float)(label_of(&b->array[1], i) & 1);
@@ -61,9 +64,8 @@ static void train(struct model *m, const struct zl_batch *b)
 			sum += m->weight[j] * x[j];
 		error = 1 / (1 + expf(-sum)) - want;
 		for (size_t j = 0; j < m->inputs; j++)
-			m->weight[j] -=
-				0.001f * error * x[j] / (float)m->inputs;
-		m->bias -= 0.001f * error;
+			m->weight[j] -= rate * error * x[j];
+		m->bias -= rate * error;
 		m->loss += fabsf(error);
 		m->seen++;
 	}
@@ -91,17 +93,29 @@ static int load_state(struct zl_loader *l, const char *path)
 	return 0;
 }
 
+/* Whole or not at all: a run may be killed here too. All ranks have the same
+ * state, so one of them saves it. */
 static int save_state(struct zl_loader *l, const char *path)
 {
 	struct zl_state state;
-	FILE *f = fopen(path, "wb");
+	char part[4096];
+	FILE *f;
 	int ok;
 
-	if (!f)
+	if (snprintf(part, sizeof(part), "%s.part", path) >= (int)sizeof(part))
 		return -1;
+	f = fopen(part, "wb");
+	if (!f) {
+		perror(part);
+		return -1;
+	}
 	zl_save(l, &state);
 	ok = fwrite(&state, sizeof(state), 1, f) == 1;
-	return fclose(f) == 0 && ok ? 0 : -1;
+	if (fclose(f) || !ok || rename(part, path)) {
+		perror(path);
+		return -1;
+	}
+	return 0;
 }
 
 static int run(struct zl_loader *l, struct model *m, long steps)
@@ -124,19 +138,22 @@ static int run(struct zl_loader *l, struct model *m, long steps)
 		}
 		train(m, b);
 		if (k % 100 == 0)
-			printf("step %llu epoch %llu error %.4f\n",
-			       (unsigned long long)b->step,
+			printf("rank %u step %llu epoch %llu error %.4f\n",
+			       m->rank, (unsigned long long)b->step,
 			       (unsigned long long)b->epoch,
 			       m->seen ? m->loss / (double)m->seen : 0.0);
 		zl_return(b);
 	}
-	zl_stats(l, &stats);
-	zl_stats_text(&stats, text, sizeof(text));
-	fputs(text, stdout);
+	if (m->rank == 0) {
+		zl_stats(l, &stats);
+		zl_stats_text(&stats, text, sizeof(text));
+		fputs(text, stdout);
+	}
 	return 0;
 }
 
-static struct zl_loader *open_loader(const struct zl_stream *streams)
+static struct zl_loader *open_loader(const struct zl_stream *streams,
+				     uint32_t *rank)
 {
 	const struct zr_info *info = zr_info(streams[0].container);
 	struct zl_output output = { .name = "input" };
@@ -154,6 +171,7 @@ static struct zl_loader *open_loader(const struct zl_stream *streams)
 	if (zl_rank_from_env(&opt.sampling.rank, &opt.sampling.world, &err) ||
 	    zl_open(&l, streams, 2, &opt, &err))
 		fprintf(stderr, "%s\n", err.message);
+	*rank = opt.sampling.rank;
 	return l;
 }
 
@@ -192,13 +210,14 @@ int main(int argc, char **argv)
 	streams[0].container = open_container(argv[1], 1);
 	streams[1].container = open_container(argv[2], 8);
 	if (streams[0].container && streams[1].container)
-		l = open_loader(streams);
+		l = open_loader(streams, &m.rank);
 	if (l) {
 		m.inputs = zr_info(streams[0].container)->record_bytes;
 		m.weight = calloc(m.inputs, sizeof(*m.weight));
 	}
 	if (m.weight && (argc < 5 || !load_state(l, argv[4])) &&
-	    !run(l, &m, atol(argv[3])) && (argc < 5 || !save_state(l, argv[4])))
+	    !run(l, &m, atol(argv[3])) &&
+	    (argc < 5 || m.rank || !save_state(l, argv[4])))
 		rc = 0;
 	zl_close(&l);
 	free(m.weight);
