@@ -101,7 +101,7 @@ def damaged():
         with Mount(path) as p:
             alive = Alive(p)
             check(all(direct(f"{p}/{n}") == b for n, b in want.items()), c)
-            for _ in range(20 if LONG else 1):
+            for _ in range(5 if LONG else 1):
                 bad = bytearray(good)
                 spots = [rand.randrange(len(bad)) for _ in range(6)]
                 for at in spots:

@@ -96,6 +96,13 @@ class Child:
             finally:
                 sys.stdout.flush()
                 os._exit(status)
+        atexit.register(self.kill)
+
+    def kill(self):
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
     def status(self, seconds=PATIENCE):
         """Its exit status, or minus the signal that ended it."""
@@ -103,8 +110,8 @@ class Child:
             return os.waitid(os.P_PID, self.pid,
                              os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if not wait_until(ended, seconds):
-            os.kill(self.pid, signal.SIGKILL)
             fail(f"{self.name} hangs")
+        atexit.unregister(self.kill)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
     def done(self, seconds=PATIENCE):
