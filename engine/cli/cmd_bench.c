@@ -23,7 +23,7 @@ struct bench {
 	uint64_t record_bytes; /* the mean of a Ragged container */
 	size_t batch[BATCHES], batches;
 	struct zr_reader *r; /* of the executor that is measured */
-	uint64_t *ids;	     /* room for the largest batch, as dst */
+	uint64_t *ids;       /* room for the largest batch, as dst */
 	unsigned char *dst;
 	size_t dst_size;
 	struct zr_ragged ragged;

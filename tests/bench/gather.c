@@ -1,21 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Gathers of one container by libzrecord and by another store library with
- * loaderx's C functions, in one process, in turn.
+ * Gathers of one container by libzrecord and by others, in one process, in
+ * turn, on the same ids and into the same buffer:
  *
- *   gather LIBSTORE.so CONTAINER [BATCH [ROUNDS [THREADS]]]
+ *   gather [-b BATCH] [-r ROUNDS] [-t THREADS] [-l LIBSTORE] [-n NPY] CONTAINER
  *
- * Prints one JSON line: medians over the rounds of MiB/s and records/s, for
- * each library. Every round gathers batches of random ids for some 0.2 s. */
+ *   ours     zr_gather_dense, zr_gather_ragged
+ *   loaderx  the store library LIBSTORE with loaderx's C functions
+ *   zstd     ZSTD_decompressDCtx of the same frames and nothing else: what no
+ *            reader of compressed records can be faster than
+ *   memcpy   of the same records of NPY, mapped: the plain way to read a
+ *            Dense raw container
+ *
+ * The last two run on the threads of an executor, in the tasks that libzrecord
+ * makes. Prints one JSON line: medians over the rounds of MiB/s of elements
+ * and thousand records/s, and medians of the ratios of ours to each other in
+ * the same round. Every round takes 0.2 s for each. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "zrecord.h"
+
+#define ROUNDS_MAX 101
+#define SECONDS 0.2
+/* Ids of a round are drawn before it; one that is faster begins again. */
+#define IDS ((size_t)1 << 20)
+
+/* As the engine: the decoded bytes of a task, and below which a batch is not
+ * worth waking another thread for. */
+#define TASK_BYTES ((size_t)128 << 10)
+#define ALONE_RAW ((uint64_t)256 << 10)
+#define ALONE_ENCODED ((uint64_t)32 << 10)
 
 struct peer {
 	void *(*executor_create)(uint32_t, int32_t *);
@@ -29,18 +52,34 @@ struct peer {
 	void *store;
 };
 
+/* An entry of the table (FORMAT.md F4) on a little-endian machine. */
+struct entry {
+	uint64_t offset;
+	uint32_t phys, logic;
+};
+
 struct bench {
-	struct peer peer;
 	struct zr_container *c;
-	struct zr_reader *r;
 	const struct zr_info *info;
-	size_t batch;
-	uint64_t *ids;
+	struct zr_executor *ex;
+	struct zr_reader *r;
+	struct peer peer;
+	const struct entry *table; /* zstd */
+	const unsigned char *data; /* zstd: data.zr; memcpy: rows of NPY */
+	ZSTD_DCtx **dctx;          /* a lane each */
+	size_t batch, run;         /* run: records of a task */
+	const uint64_t *ids;       /* of this batch */
 	uint64_t *lengths, *offsets;
 	unsigned char *dst;
 	size_t dst_size;
 	struct zr_ragged ragged;
-	uint64_t seed, bytes, records;
+	uint64_t bytes, records; /* of elements, in all that ours gathered */
+};
+
+struct contender {
+	const char *name;
+	void (*gather)(struct bench *);
+	double krec[ROUNDS_MAX];
 };
 
 static double now(void)
@@ -57,14 +96,6 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void draw(struct bench *b)
-{
-	for (size_t i = 0; i < b->batch; i++) {
-		b->seed = b->seed * 6364136223846793005u + 1442695040888963407u;
-		b->ids[i] = (b->seed >> 20) % b->info->records;
-	}
-}
-
 static void ours(struct bench *b)
 {
 	struct zr_error err;
@@ -74,58 +105,111 @@ static void ours(struct bench *b)
 		rc = zr_gather_dense(b->r, b->ids, b->batch, b->dst,
 				     b->dst_size, &err);
 	else
-		rc = zr_gather_ragged(b->r, b->ids, b->batch, &b->ragged,
-				      &err);
+		rc = zr_gather_ragged(b->r, b->ids, b->batch, &b->ragged, &err);
 	if (rc)
 		die(err.message);
-	b->bytes += b->info->kind == ZR_DENSE
-			    ? b->batch * b->info->record_bytes
-			    : b->ragged.offsets[b->batch];
+	b->records += b->batch;
+	b->bytes += b->info->kind == ZR_DENSE ? b->batch * b->info->record_bytes
+					      : b->ragged.offsets[b->batch];
 }
 
-static void theirs(struct bench *b)
+static void loaderx(struct bench *b)
 {
+	size_t width = (size_t)b->info->record_bytes;
 	uint64_t total = 0;
 
 	if (b->info->kind == ZR_DENSE) {
-		size_t width = (size_t)b->info->record_bytes;
-
 		if (b->peer.dense_gather(b->peer.store, b->ids, b->batch,
 					 b->dst, b->batch * width, width))
-			die("peer: dense gather");
-		b->bytes += b->batch * width;
+			die("loaderx: dense gather");
 		return;
 	}
 	if (b->peer.lengths(b->peer.store, b->ids, b->batch, b->lengths))
-		die("peer: lengths");
+		die("loaderx: lengths");
 	for (size_t i = 0; i < b->batch; i++) {
 		b->offsets[i] = total;
 		total += b->lengths[i];
 	}
-	if (total > b->dst_size)
-		die("peer: batch too large");
 	if (b->peer.ragged_gather(b->peer.store, b->ids, b->batch, b->dst,
 				  total, b->offsets))
-		die("peer: ragged gather");
-	b->bytes += total;
+		die("loaderx: ragged gather");
 }
 
-/* MiB/s of one round; *krec receives thousands of records per second. */
-static double round_of(struct bench *b, void (*one)(struct bench *),
-		       double *krec)
+static void in_tasks(struct bench *b, uint64_t bytes, uint64_t alone,
+		     void (*task)(void *, unsigned, size_t))
 {
-	double start, t;
+	zr_executor_run(bytes < alone ? NULL : b->ex,
+			(b->batch - 1) / b->run + 1, task, b);
+}
 
-	b->bytes = b->records = 0;
-	start = now();
+static size_t task_end(const struct bench *b, size_t task)
+{
+	size_t first = task * b->run;
+
+	return b->batch - first < b->run ? b->batch : first + b->run;
+}
+
+static void zstd_task(void *ctx, unsigned lane, size_t task)
+{
+	struct bench *b = ctx;
+
+	for (size_t i = task * b->run; i < task_end(b, task); i++) {
+		const struct entry *e = &b->table[b->ids[i]];
+
+		if (ZSTD_decompressDCtx(b->dctx[lane], b->dst + b->offsets[i],
+					e->logic, b->data + e->offset,
+					e->phys) != e->logic)
+			die("zstd: a frame does not decode");
+	}
+}
+
+static void zstd(struct bench *b)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < b->batch; i++) {
+		b->offsets[i] = total;
+		total += b->table[b->ids[i]].logic;
+	}
+	in_tasks(b, total, ALONE_ENCODED, zstd_task);
+}
+
+static void memcpy_task(void *ctx, unsigned lane, size_t task)
+{
+	struct bench *b = ctx;
+	size_t width = (size_t)b->info->record_bytes;
+
+	(void)lane;
+	for (size_t i = task * b->run; i < task_end(b, task); i++)
+		memcpy(b->dst + i * width, b->data + b->ids[i] * width, width);
+}
+
+static void plain_memcpy(struct bench *b)
+{
+	in_tasks(b, b->batch * b->info->record_bytes, ALONE_RAW, memcpy_task);
+}
+
+/* Thousand records per second in one round. */
+static double round_of(struct bench *b, const struct contender *who,
+		       const uint64_t *ids)
+{
+	/* The clock costs as much as a small record. */
+	size_t burst = b->batch < 256 ? 256 / b->batch : 1;
+	size_t at = 0, records = 0;
+	double start = now(), t;
+
 	do {
-		draw(b);
-		one(b);
-		b->records += b->batch;
+		for (size_t i = 0; i < burst; i++) {
+			if (IDS - at < b->batch)
+				at = 0;
+			b->ids = ids + at;
+			at += b->batch;
+			who->gather(b);
+		}
+		records += burst * b->batch;
 		t = now() - start;
-	} while (t < 0.2);
-	*krec = (double)b->records / t / 1e3;
-	return (double)b->bytes / t / 1048576;
+	} while (t < SECONDS);
+	return (double)records / t / 1e3;
 }
 
 static int by_value(const void *a, const void *b)
@@ -135,10 +219,13 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median(double *v, size_t n)
+static double median(const double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), by_value);
-	return v[n / 2];
+	double sorted[ROUNDS_MAX];
+
+	memcpy(sorted, v, n * sizeof(*v));
+	qsort(sorted, n, sizeof(*v), by_value);
+	return sorted[n / 2];
 }
 
 static void *need(void *lib, const char *name)
@@ -150,13 +237,13 @@ static void *need(void *lib, const char *name)
 	return p;
 }
 
-static void open_peer(struct peer *p, const char *lib, const char *path)
+static void open_loaderx(struct peer *p, const char *lib, const char *path,
+			 unsigned threads)
 {
 	void *h = dlopen(lib, RTLD_NOW | RTLD_LOCAL);
 	static uint8_t schema[4096];
 	size_t schema_len;
 	int32_t err = 0;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (!h)
 		die(dlerror());
@@ -165,62 +252,202 @@ static void open_peer(struct peer *p, const char *lib, const char *path)
 	*(void **)&p->dense_gather = need(h, "dense_store_gather");
 	*(void **)&p->lengths = need(h, "ragged_store_record_lengths");
 	*(void **)&p->ragged_gather = need(h, "ragged_store_gather");
-	p->store = p->store_open(p->executor_create((uint32_t)cpus, &err),
-				 path, strlen(path), schema, sizeof(schema),
+	p->store = p->store_open(p->executor_create(threads, &err), path,
+				 strlen(path), schema, sizeof(schema),
 				 &schema_len, &err);
 	if (!p->store)
-		die("peer: open");
+		die("loaderx: open");
+}
+
+static const void *map(const char *dir, const char *name, size_t *size)
+{
+	char path[4096];
+	struct stat st;
+	void *p;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s%s%s", dir, name ? "/" : "",
+		 name ? name : "");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		die(path);
+	*size = (size_t)st.st_size;
+	p = mmap(NULL, *size, PROT_READ, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		die(path);
+	close(fd);
+	return p;
+}
+
+static void open_zstd(struct bench *b, const char *path)
+{
+	unsigned lanes = zr_executor_threads(b->ex);
+	ZSTD_DDict *ddict = NULL;
+	size_t size;
+
+	b->table = (const struct entry *)((const char *)map(path, "meta.zr",
+							    &size) +
+					  4096);
+	b->data = map(path, "data.zr", &size);
+	if (b->info->codec == ZR_ZSTD_DICT) {
+		const void *dict = map(path, "dict.zr", &size);
+
+		ddict = ZSTD_createDDict(dict, size);
+	}
+	b->dctx = calloc(lanes, sizeof(*b->dctx));
+	for (unsigned i = 0; i < lanes; i++) {
+		b->dctx[i] = ZSTD_createDCtx();
+		ZSTD_DCtx_refDDict(b->dctx[i], ddict);
+	}
+}
+
+static void open_npy(struct bench *b, const char *path)
+{
+	struct zr_error err;
+	struct zr_npy npy;
+	size_t size;
+
+	b->data = map(path, NULL, &size);
+	if (zr_npy_parse(b->data, size, &npy, &err))
+		die(err.message);
+	if (npy.shape.dims[0] != b->info->records)
+		die("NPY is not of this container");
+	b->data += npy.header_bytes;
+}
+
+static void open_buffers(struct bench *b, const char *path)
+{
+	size_t size;
+	const struct entry *table =
+		(const struct entry *)((const char *)map(path, "meta.zr",
+							 &size) +
+				       4096);
+	uint64_t most = 0, mean = zr_logical_bytes(b->c) / b->info->records;
+
+	for (uint64_t i = 0; i < b->info->records; i++)
+		most = table[i].logic > most ? table[i].logic : most;
+	b->run = mean < TASK_BYTES ? TASK_BYTES / (size_t)(mean + 1) + 1 : 1;
+	b->lengths = malloc(b->batch * 8);
+	b->offsets = malloc((b->batch + 1) * 8);
+	b->dst_size = b->batch * (size_t)most;
+	b->dst = mmap(NULL, b->dst_size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (b->dst == MAP_FAILED)
+		die("no memory");
+	madvise(b->dst, b->dst_size, MADV_HUGEPAGE);
+	b->ragged.values = b->dst;
+	b->ragged.values_size = b->dst_size;
+	b->ragged.count_size = b->batch;
+	b->ragged.dims_size = b->batch * ZR_RANK_MAX;
+	b->ragged.offsets = malloc((b->batch + 1) * 8);
+	b->ragged.dim_offsets = malloc((b->batch + 1) * 8);
+	b->ragged.dims = malloc(b->ragged.dims_size * 8);
+}
+
+/* Random ids take long to find the last page that is on the disk. */
+static void read_all(struct bench *b, uint64_t *ids)
+{
+	for (uint64_t at = 0; at < b->info->records; at += b->batch) {
+		for (size_t i = 0; i < b->batch; i++)
+			ids[i] = (at + i) % b->info->records;
+		b->ids = ids;
+		ours(b);
+	}
+	b->bytes = b->records = 0;
+}
+
+static void draw(uint64_t *ids, uint64_t records, uint64_t *seed)
+{
+	for (size_t i = 0; i < IDS; i++) {
+		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+		ids[i] = (*seed >> 20) % records;
+	}
+}
+
+static void print(const struct bench *b, const struct contender *who,
+		  size_t count, size_t rounds)
+{
+	double mean = (double)b->bytes / (double)b->records, ratio[ROUNDS_MAX];
+
+	printf("{\"batch\": %zu, \"threads\": %u, \"rounds\": %zu, "
+	       "\"record_bytes\": %.1f",
+	       b->batch, zr_executor_threads(b->ex), rounds, mean);
+	for (size_t k = 0; k < count; k++) {
+		double krec = median(who[k].krec, rounds);
+
+		printf(", \"%s_mib_s\": %.0f, \"%s_krec_s\": %.1f", who[k].name,
+		       krec * 1e3 * mean / 1048576, who[k].name, krec);
+		for (size_t i = 0; i < rounds; i++)
+			ratio[i] = who[0].krec[i] / who[k].krec[i];
+		if (k)
+			printf(", \"ours_to_%s\": %.3f", who[k].name,
+			       median(ratio, rounds));
+	}
+	puts("}");
 }
 
 int main(int argc, char **argv)
 {
-	enum { most = 101 };
-	static double mib[2][most], krec[2][most];
-	struct zr_executor *ex;
+	static struct contender who[4];
+	const char *lib = NULL, *npy = NULL;
+	size_t count = 0, rounds = 9;
+	struct bench b = { .batch = 256 };
+	uint64_t *ids, seed = 1;
+	unsigned threads = 0;
 	struct zr_error err;
-	struct bench b = { .seed = 1 };
-	size_t rounds;
+	int o;
 
-	if (argc < 3)
-		die("usage: gather LIBSTORE.so CONTAINER [BATCH [ROUNDS "
-		    "[THREADS]]]");
-	b.batch = argc > 3 ? strtoul(argv[3], NULL, 10) : 256;
-	rounds = argc > 4 ? strtoul(argv[4], NULL, 10) : 9;
-	if (rounds < 1 || rounds > most || !b.batch)
-		die("bad batch or rounds");
-	if (zr_open(&b.c, argv[2], NULL, &err))
+	while ((o = getopt(argc, argv, "b:r:t:l:n:")) != -1) {
+		if (o == 'b')
+			b.batch = strtoul(optarg, NULL, 10);
+		else if (o == 'r')
+			rounds = strtoul(optarg, NULL, 10);
+		else if (o == 't')
+			threads = (unsigned)strtoul(optarg, NULL, 10);
+		else if (o == 'l')
+			lib = optarg;
+		else if (o == 'n')
+			npy = optarg;
+		else
+			return 2;
+	}
+	if (argc - optind != 1 || rounds < 1 || rounds > ROUNDS_MAX ||
+	    b.batch < 1 || b.batch > IDS)
+		die("usage: gather [-b BATCH] [-r ROUNDS] [-t THREADS] "
+		    "[-l LIBSTORE] [-n NPY] CONTAINER");
+	if (zr_open(&b.c, argv[optind], NULL, &err))
 		die(err.message);
 	b.info = zr_info(b.c);
-	if (zr_executor_new(&ex, argc > 5 ? (unsigned)atoi(argv[5]) : 0) ||
-	    zr_reader_new(&b.r, b.c, ex))
+	if (zr_executor_new(&b.ex, threads) || zr_reader_new(&b.r, b.c, b.ex))
 		die("no memory");
-	open_peer(&b.peer, argv[1], argv[2]);
-	b.ids = malloc(b.batch * 8);
-	b.lengths = malloc(b.batch * 8);
-	b.offsets = malloc(b.batch * 8);
-	b.dst_size = b.info->kind == ZR_DENSE
-			     ? b.batch * (size_t)b.info->record_bytes
-			     : (size_t)(4 * zr_logical_bytes(b.c) /
-					b.info->records * b.batch);
-	b.dst = mmap(NULL, b.dst_size, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise(b.dst, b.dst_size, MADV_HUGEPAGE);
-	for (size_t i = 0; i <= rounds; i++) {
-		/* The first round warms both up. */
-		size_t at = i ? i - 1 : 0;
-
-		mib[0][at] = round_of(&b, ours, &krec[0][at]);
-		mib[1][at] = round_of(&b, theirs, &krec[1][at]);
+	open_buffers(&b, argv[optind]);
+	who[count++] = (struct contender){ .name = "ours", .gather = ours };
+	if (lib) {
+		open_loaderx(&b.peer, lib, argv[optind],
+			     zr_executor_threads(b.ex));
+		who[count].name = "loaderx";
+		who[count++].gather = loaderx;
 	}
-	printf("{\"container\": \"%s\", \"batch\": %zu, \"threads\": %u, ",
-	       argv[2], b.batch, zr_executor_threads(ex));
-	for (int k = 0; k < 2; k++)
-		printf("\"%s_mib_s\": %.0f, \"%s_krec_s\": %.1f, ",
-		       k ? "peer" : "ours", median(mib[k], rounds),
-		       k ? "peer" : "ours", median(krec[k], rounds));
-	printf("\"ratio\": %.2f}\n", mib[0][rounds / 2] / mib[1][rounds / 2]);
+	if (b.info->codec != ZR_RAW) {
+		open_zstd(&b, argv[optind]);
+		who[count].name = "zstd";
+		who[count++].gather = zstd;
+	} else if (npy) {
+		open_npy(&b, npy);
+		who[count].name = "memcpy";
+		who[count++].gather = plain_memcpy;
+	}
+	ids = malloc(IDS * 8);
+	read_all(&b, ids);
+	/* The first round warms the others up. */
+	for (size_t i = 0; i <= rounds; i++) {
+		draw(ids, b.info->records, &seed);
+		for (size_t k = 0; k < count; k++)
+			who[k].krec[i ? i - 1 : 0] = round_of(&b, &who[k], ids);
+	}
+	print(&b, who, count, rounds);
 	zr_reader_free(b.r);
 	zr_close(b.c);
-	zr_executor_free(ex);
+	zr_executor_free(b.ex);
 	return 0;
 }
