@@ -6,8 +6,9 @@
 #include <immintrin.h>
 #endif
 
-/* Keep the compiler from reordering the sum of a word: a + n is known a step
- * before b is, and any other order makes the chain of words longer. */
+/* Keep the compiler from reordering the sum of a word. b + n is known before a
+ * is, and n + j would be an address with three parts, which takes longer: any
+ * other way makes the chain of words longer. */
 #define KEEP(x) __asm__("" : "+r"(x))
 
 /* The next ZL_IID_BLOCK words of SFC64. One stream is one chain of dependent
@@ -18,17 +19,19 @@ ZL_INLINE void make_words(struct zl_sfc *s, uint64_t *out)
 
 #pragma GCC unroll 8
 	for (unsigned j = 0; j < ZL_IID_BLOCK; j++) {
-		uint64_t an = a + n + j, t;
+		uint64_t bn = b + n, t;
 
-		KEEP(an);
-		t = an + b;
+		KEEP(bn);
+		t = bn + a;
 		KEEP(t);
+		n++;
+		KEEP(n);
 		a = b ^ (b >> 11);
 		b = c + (c << 3);
 		c = (c << 24 | c >> 40) + t;
 		out[j] = t;
 	}
-	*s = (struct zl_sfc){ a, b, c, n + ZL_IID_BLOCK };
+	*s = (struct zl_sfc){ a, b, c, n };
 }
 
 /* Words to ids, in place. False if one of them may have to be redrawn. */
