@@ -8,9 +8,9 @@
 
 #include "random.h"
 
-#define ZL_LANES 64u	/* numbers that a permutation kernel takes */
+#define ZL_LANES 64u    /* numbers that a permutation kernel takes */
 #define ZL_IID_BLOCK 8u /* an iid kernel draws a multiple of this */
-#define ZL_ROUNDS 8u	/* of the shuffle network */
+#define ZL_ROUNDS 8u    /* of the shuffle network */
 
 /* A permutation network over [0, hi_n) x [0, lo_n). */
 struct zl_network {

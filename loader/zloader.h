@@ -94,8 +94,8 @@ struct zl_weights;
 /* What went wrong, where. `message` is one line without a newline, complete
  * in itself. A number that does not apply is ZL_NONE. */
 struct zl_error {
-	int code;	 /* what the function returned */
-	uint64_t step;	 /* the step it belongs to */
+	int code;        /* what the function returned */
+	uint64_t step;   /* the step it belongs to */
 	uint64_t record; /* id of the record */
 	char stream[64]; /* name of the stream, or empty */
 	char message[768];
@@ -161,11 +161,11 @@ struct zl_sampling {
 	enum zl_remainder remainder;
 	uint64_t batch; /* records per step, all ranks together: 1..2^31 */
 	uint64_t seed;
-	uint32_t rank;			  /* below world */
-	uint32_t world;			  /* number of ranks; 0 means 1 */
-	uint64_t window;		  /* ZL_WINDOW: at least 1 */
+	uint32_t rank;                    /* below world */
+	uint32_t world;                   /* number of ranks; 0 means 1 */
+	uint64_t window;                  /* ZL_WINDOW: at least 1 */
 	const struct zl_weights *weights; /* ZL_WEIGHTED; outlives the user */
-	zl_index_fn index;		  /* ZL_CALLER */
+	zl_index_fn index;                /* ZL_CALLER */
 	void *index_ctx;
 };
 #define ZL_SAMPLING_INIT                                                       \
@@ -204,10 +204,10 @@ ZL_API uint64_t zl_sampler_step(const struct zl_sampler *s);
 
 /* Where a step lies in the run. */
 struct zl_place {
-	uint64_t epoch;	   /* of the first record of the step */
+	uint64_t epoch;    /* of the first record of the step */
 	uint64_t position; /* of that record in the epoch */
-	uint64_t count;	   /* records of the step, all ranks together */
-	uint64_t steps;	   /* per epoch; ZL_WRAP and endless orders: ZL_NONE */
+	uint64_t count;    /* records of the step, all ranks together */
+	uint64_t steps;    /* per epoch; ZL_WRAP and endless orders: ZL_NONE */
 };
 
 /* Store the place of any step in *place. O(1). */
@@ -239,14 +239,14 @@ ZL_API void zl_weights_free(struct zl_weights *w);
  * a file as it is. Fields are for reading; `check` covers the others. */
 struct zl_state {
 	uint32_t version;   /* ZL_STATE_VERSION */
-	uint32_t order;	    /* enum zl_order */
+	uint32_t order;     /* enum zl_order */
 	uint32_t remainder; /* enum zl_remainder, never DEFAULT */
-	uint32_t world;	    /* of the run that saved it; need not be the same */
+	uint32_t world;     /* of the run that saved it; need not be the same */
 	uint64_t records;
 	uint64_t batch;
 	uint64_t seed;
 	uint64_t window;
-	uint64_t step;	       /* the next one */
+	uint64_t step;         /* the next one */
 	uint64_t containers;   /* identity of the streams; sampler: 0 */
 	uint64_t weights;      /* identity of the weights, or 0 */
 	uint64_t generator[4]; /* ZL_IID: in front of `step` */
@@ -309,7 +309,7 @@ struct zl_array {
 	struct zr_dtype dtype;
 	struct zr_shape shape; /* Dense; rank 0 for Ragged */
 	unsigned char *data;
-	uint64_t bytes;				/* of data */
+	uint64_t bytes;                         /* of data */
 	uint64_t *offsets, *dims, *dim_offsets; /* Ragged, else NULL */
 };
 
@@ -318,9 +318,9 @@ struct zl_array {
  * be written to. */
 struct zl_batch {
 	uint64_t step;
-	uint64_t epoch;	   /* of the first record of the global batch */
+	uint64_t epoch;    /* of the first record of the global batch */
 	uint64_t position; /* of that record in the epoch */
-	size_t count;	   /* records; 0 is possible (ZL_SHORT, ZL_SKIP) */
+	size_t count;      /* records; 0 is possible (ZL_SHORT, ZL_SKIP) */
 	const uint64_t *ids;
 	size_t arrays; /* streams in the order of zl_open, then outputs */
 	struct zl_array *array;
@@ -347,11 +347,11 @@ typedef int (*zl_transform_fn)(void *ctx, struct zl_batch *batch);
 struct zl_options {
 	size_t size; /* sizeof(struct zl_options) */
 	struct zl_sampling sampling;
-	unsigned threads;	   /* that gather; 0: as many as CPUs */
-	uint32_t flags;		   /* ZL_UNORDERED | ZL_SKIP | ZL_PIN */
+	unsigned threads;          /* that gather; 0: as many as CPUs */
+	uint32_t flags;            /* ZL_UNORDERED | ZL_SKIP | ZL_PIN */
 	zl_transform_fn transform; /* or NULL */
 	void *transform_ctx;
-	unsigned transform_threads;	/* 0: one, if there is a transform */
+	unsigned transform_threads;     /* 0: one, if there is a transform */
 	const struct zl_output *output; /* copied */
 	size_t outputs;
 	/* Batches in the ring: under way, ready, and held by the caller.
@@ -417,17 +417,17 @@ ZL_API int zl_seek(struct zl_loader *l, uint64_t step);
 
 /* Where the time went, since zl_open. Times are summed over the threads. */
 struct zl_stats {
-	uint64_t batches;	/* delivered */
-	uint64_t records;	/* delivered */
-	uint64_t bytes;		/* of elements, gathered */
-	uint64_t skipped;	/* records left out (ZL_SKIP) */
-	uint64_t gather_ns;	/* gathering */
-	uint64_t transform_ns;	/* in the transform */
-	uint64_t wait_ring_ns;	/* the gatherer waited for a free batch */
-	uint64_t wait_work_ns;	/* transform threads waited for a batch */
+	uint64_t batches;       /* delivered */
+	uint64_t records;       /* delivered */
+	uint64_t bytes;         /* of elements, gathered */
+	uint64_t skipped;       /* records left out (ZL_SKIP) */
+	uint64_t gather_ns;     /* gathering */
+	uint64_t transform_ns;  /* in the transform */
+	uint64_t wait_ring_ns;  /* the gatherer waited for a free batch */
+	uint64_t wait_work_ns;  /* transform threads waited for a batch */
 	uint64_t wait_batch_ns; /* zl_next waited: the loader was too slow */
-	uint64_t ring_bytes;	/* of the ring, now */
-	uint64_t pinned_bytes;	/* of these, by ZL_PIN */
+	uint64_t ring_bytes;    /* of the ring, now */
+	uint64_t pinned_bytes;  /* of these, by ZL_PIN */
 };
 
 /* Store the counters in *stats. Any thread. */
