@@ -154,14 +154,15 @@ def files():
                     read(f"{p}/gather/{i},{k % N}.npy")
                 if k % 1000 == 0:
                     os.listdir(f"{p}/records")
-        use(2000, 1)
+        count = 50000 if LONG else 3000
+        use(count, 1)
         drop_caches()
         before, fds = resident(pid), descriptors(pid)
-        use(100000 if LONG else 3000, 2)
+        use(count, 2)
         drop_caches()
         grown = resident(pid) - before
         print(f"{grown} KiB more")
-        check(grown < 4096 or SANITIZED, f"{grown} KiB more")
+        check(grown < 2048 or SANITIZED, f"{grown} KiB more")
         check(wait_until(lambda: descriptors(pid) == fds, 5), "descriptors")
 
 

@@ -83,16 +83,17 @@ class Child:
     def __init__(self, function, *args):
         sys.stdout.flush()
         self.name = function.__name__
+        # What it says of its failure must stand below ours.
+        self.said = tempfile.mktemp(prefix="child-", dir=WORK)
         self.pid = os.fork()
         if self.pid == 0:
             status = 1
             try:
                 function(*args)
                 status = 0
-            except SystemExit as e:
-                status = e.code
             except BaseException:
-                traceback.print_exc(file=sys.stdout)
+                with open(self.said, "w", encoding="utf-8") as f:
+                    traceback.print_exc(file=f)
             finally:
                 sys.stdout.flush()
                 os._exit(status)
@@ -104,16 +105,18 @@ class Child:
         except ProcessLookupError:
             pass
 
+    def running(self):
+        return not os.waitid(os.P_PID, self.pid,
+                             os.WEXITED | os.WNOHANG | os.WNOWAIT)
+
     def status(self, seconds=PATIENCE):
         """Its exit status, or minus the signal that ended it."""
-        def ended():
-            return os.waitid(os.P_PID, self.pid,
-                             os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if not wait_until(ended, seconds):
+        if not wait_until(lambda: not self.running(), seconds):
             fail(f"{self.name} hangs")
         atexit.unregister(self.kill)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
     def done(self, seconds=PATIENCE):
         status = self.status(seconds)
-        check(status == 0, f"{self.name}: exit status {status}")
+        said = read(self.said).decode() if os.path.exists(self.said) else ""
+        check(status == 0, f"{self.name}: exit status {status}\n{said}")
