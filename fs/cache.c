@@ -15,7 +15,8 @@
 #define LARGE(room) ((room) / 8)
 /* A large block is in use if it was so long ago, and has its place for at most
  * so long when others wait; nobody needs one that was not used for so long. */
-#define USE_MS 20
+#define USE_MS 100
+#define POLL_MS 10
 #define TURN_MS 4000
 #define IDLE_MS 1000
 
@@ -181,7 +182,7 @@ static void wait_for_change(struct cache *c)
 	struct timespec until;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += USE_MS * 1000000L;
+	until.tv_nsec += POLL_MS * 1000000L;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	c->waiting++;

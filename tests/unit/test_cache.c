@@ -257,7 +257,7 @@ Test(cache, tells_who_does_not_wait_to_come_again)
 	/* In use until just now; later it is not. */
 	m.size = 20 * MIB;
 	cr_expect(cache_get(c, 2, m.size, false, make, &m, &b) == -EAGAIN);
-	usleep(50000);
+	usleep(200000);
 	cr_expect(cache_get(c, 2, m.size, false, make, &m, &b) == 0);
 	cache_put(c, b);
 	cache_free(c);
