@@ -2,11 +2,12 @@
  * Batches per second of the loader on one Dense |u1
  * container, without and with a transform to normalised float32.
  *
- *     loader_vision CONTAINER [SECONDS [THREADS [RING [TRANSFORM [STEP_MS]]]]]
+ *     loader_vision CONTAINER [SECONDS [THREADS [RING [TRANSFORM [STEP_MS
+ *                   [PLACEMENT]]]]]]
  *
  * TRANSFORM: 0 none, 1 uint8 to float32. STEP_MS: what a training step takes,
- * spent while the batch is held. One JSON line; tests/bench/
- * loader_peers.py runs this beside the others. */
+ * spent while the batch is held. PLACEMENT: a number of enum zr_placement.
+ * One JSON line; tests/bench/loader_peers.py runs this beside the others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ int main(int argc, char **argv)
 	bool change = argc > 5 && atoi(argv[5]);
 	struct zl_options opt = ZL_OPTIONS_INIT;
 	struct zl_output output = { .name = "f" };
+	struct zr_open_options how = ZR_OPEN_OPTIONS_INIT;
 	struct zr_container *c;
 	struct zl_stream stream = { "x", NULL };
 	struct zl_stats stats;
@@ -49,7 +51,8 @@ int main(int argc, char **argv)
 	unsigned steps = 0;
 	unsigned step_ms = argc > 6 ? (unsigned)atoi(argv[6]) : 0;
 
-	if (argc < 2 || zr_open(&c, argv[1], NULL, NULL))
+	how.placement = argc > 7 ? (enum zr_placement)atoi(argv[7]) : 0;
+	if (argc < 2 || zr_open(&c, argv[1], &how, NULL))
 		return 1;
 	stream.container = c;
 	opt.sampling.remainder = ZL_DROP; /* as loaderx: full batches */
