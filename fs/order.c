@@ -8,6 +8,7 @@
  * records out go by at most so many at once. */
 #define NEAR 16u
 /* The first window of a run. */
+#define OVERTAKEN 8 /* records ahead of who overtook; found by trial */
 #define WINDOW_MIN 4u
 
 static bool is_near(const struct order_run *r, const struct node *n)
@@ -66,10 +67,10 @@ bool order_seen(struct order *o, const struct node *n, uint64_t count,
 		r->window = records;
 	if (id > r->last)
 		r->last = id;
-	/* The reader asks for this one itself; who overtakes is left one more,
+	/* The reader asks for this one itself; who overtakes is left some more,
 	 * for else both would meet at each record from now on. */
 	if (r->next <= id)
-		r->next = id < r->end ? id + 2 : id + 1;
+		r->next = id + (id < r->end ? OVERTAKEN : 1);
 	if (r->end < id + 1 + r->window)
 		r->end = id + 1 + r->window;
 	if (r->end > count)

@@ -15,6 +15,7 @@
 #include "park.h"
 #include "push.h"
 #include "say.h"
+#include "wait.h"
 
 #define THREADS_DEFAULT_MAX 16
 
@@ -24,10 +25,10 @@
 
 static ssize_t io_read(int fd, void *buf, size_t len, void *data)
 {
-	ssize_t n = read(fd, buf, len);
+	struct mount *m = data;
+	ssize_t n = wait_read(fd, m->sleep_fd, buf, len);
 	struct fuse_in_header in;
 	struct fuse_init_in init;
-	struct mount *m = data;
 
 	/* Older kernels send a shorter INIT: up to its flags will do. */
 	if (n < (ssize_t)(sizeof(in) + offsetof(struct fuse_init_in, flags) +
@@ -184,10 +185,15 @@ static int run_mounted(struct mount *m, struct daemon *d,
 {
 	int status, rc = fuse_session_custom_io(se, &io, fuse_session_fd(se));
 
+	m->sleep_fd = -1;
+	if (!rc)
+		rc = wait_start(fuse_session_fd(se), &m->sleep_fd);
 	if (!rc)
 		rc = detach_start(detach, mountpoint);
 	if (rc) {
 		say("%s: %s", mountpoint, strerror(-rc));
+		if (m->sleep_fd >= 0)
+			close(m->sleep_fd);
 		return EXIT_SYSTEM;
 	}
 	status = first_request(se);
@@ -203,6 +209,7 @@ static int run_mounted(struct mount *m, struct daemon *d,
 	push_stop(m->push);
 	park_stop(m->park);
 	detach_stop(detach);
+	close(m->sleep_fd);
 	return status;
 }
 
