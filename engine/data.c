@@ -43,8 +43,7 @@ static bool fits_memory(uint64_t len)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 
-	return pages > 0 && page > 0 &&
-	       len / (uint64_t)page < (uint64_t)pages;
+	return pages > 0 && page > 0 && len / (uint64_t)page < (uint64_t)pages;
 }
 
 static int place_mapped(struct zr_data *d, int fd, size_t len)
@@ -91,9 +90,10 @@ static int place_resident(struct zr_data *d, int fd, size_t len)
 int zr_data_place(struct zr_data *d, int fd, uint64_t len,
 		  enum zr_placement placement)
 {
+	d->remote = is_remote(fd);
 	if (placement == ZR_PLACE_AUTO)
-		placement = is_remote(fd) || !fits_memory(len) ? ZR_PLACE_READ
-							       : ZR_PLACE_MAP;
+		placement = d->remote || !fits_memory(len) ? ZR_PLACE_READ
+							   : ZR_PLACE_MAP;
 	if (placement == ZR_PLACE_READ || !len)
 		return 0;
 	if (!zr_fits_size(len))

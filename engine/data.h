@@ -10,6 +10,7 @@ struct zr_data {
 	size_t len;                 /* of bytes */
 	bool mapped;                /* a read of bytes needs a guard */
 	size_t allocated;           /* of a resident copy */
+	bool remote;                /* I/O that the kernel may not count */
 };
 
 /* Place the first `len` bytes of `fd`. Returns 0 or a negative errno;

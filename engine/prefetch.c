@@ -19,7 +19,9 @@
 
 bool zr_is_cold(const struct zr_container *c)
 {
-	return (!c->data.bytes || c->data.mapped) &&
+	if (c->data.bytes && !c->data.mapped)
+		return false;
+	return c->data.remote ||
 	       atomic_load_explicit(&c->disk->quiet, memory_order_relaxed) <
 		       QUIET_LOOKS;
 }
