@@ -11,27 +11,40 @@
 #include "mounts.h"
 #include "say.h"
 
-/* The mount may have been moved with a directory above it, or be gone; and it
- * must be on top where it is, or another one would be unmounted. Returns
- * whether there is nothing left to unmount. */
-static bool unmount(const struct detach *d)
-{
-	struct place ours, top;
-	bool done = true;
+/* Bind mounts that a signal takes down; more than anyone makes. */
+#define PLACES_MAX 1000
 
-	if (!place_of(d->major, d->minor, &ours))
-		return true;
-	if (!place_at(ours.path, &top) || top.major != d->major ||
-	    top.minor != d->minor) {
+/* It must be on top where it is, or another one would be unmounted. */
+static bool unmount_at(const struct detach *d, const char *path)
+{
+	struct place top;
+	bool ours = place_at(path, &top) && top.major == d->major &&
+		    top.minor == d->minor;
+
+	if (ours)
+		place_unmount(path);
+	else
 		say("cannot unmount %s: another file system is mounted over "
 		    "it",
-		    ours.path);
-		done = false;
-	} else {
-		place_unmount(ours.path);
-	}
-	place_free(&ours);
+		    path);
 	place_free(&top);
+	return ours;
+}
+
+/* The mount may have been moved with a directory above it, or be gone; parts
+ * of it may be bound elsewhere, and the kernel ends the connection with the
+ * last of all. Returns whether there is nothing left to unmount. */
+static bool unmount(const struct detach *d)
+{
+	struct place ours;
+	bool done = true;
+
+	for (int i = 0; done && i < PLACES_MAX; i++) {
+		if (!place_of(d->major, d->minor, &ours))
+			break;
+		done = unmount_at(d, ours.path);
+		place_free(&ours);
+	}
 	return done;
 }
 

@@ -151,6 +151,19 @@ def bind_outlives():
     check(wait_until(lambda: not drivers(p)), f"driver {pid} stays")
 
 
+@part("a signal ends a mount that is bound elsewhere too")
+def bind_signal():
+    m = Mount(C)
+    p = m.__enter__()
+    pid = driver_of(p)
+    b = bind(f"{p}/records")
+    c = bind(p)
+    os.kill(pid, signal.SIGTERM)
+    check(wait_until(lambda: not is_mounted(p), 5), "the mount stays")
+    check(wait_until(lambda: not drivers(p), 5), "the driver stays")
+    check(not is_mounted(b) and not is_mounted(c), "a bound folder stays")
+
+
 def handle_of(path):
     buf = ctypes.create_string_buffer(struct.pack("II", 128, 0), 136)
     try:
