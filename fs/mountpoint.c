@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "mounts.h"
 #include "say.h"
@@ -86,15 +87,24 @@ static char *resolve(const struct options *opt)
 	return real;
 }
 
+/* The kernel may answer stat from its memory, for a dead driver too; it never
+ * does so with statvfs. */
+static int look(const char *path, struct stat *st)
+{
+	struct statvfs fs;
+
+	return stat(path, st) ? -1 : statvfs(path, &fs);
+}
+
 char *mountpoint_find(const struct options *opt)
 {
 	struct stat st;
-	int rc = stat(opt->mountpoint, &st);
+	int rc = look(opt->mountpoint, &st);
 
-	if (rc && errno == ENOTCONN) {
+	if (rc && (errno == ENOTCONN || errno == ECONNABORTED)) {
 		if (!clean_up(opt))
 			return NULL;
-		rc = stat(opt->mountpoint, &st);
+		rc = look(opt->mountpoint, &st);
 	}
 	if (rc || !S_ISDIR(st.st_mode)) {
 		say("%s: %s", opt->mountpoint, strerror(rc ? errno : ENOTDIR));

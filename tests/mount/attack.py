@@ -313,6 +313,10 @@ def killed():
                 check(e.errno in GONE, f"dead mount: {what}: {e}")
         os.close(fd)
         check(is_mounted(p), "a dead mount is listed")
+        q = quiet(FS, c, p)
+        check(q.returncode == 32 and "driver died" in q.stderr and
+              p in q.stderr and len(q.stderr.splitlines()) == 1,
+              f"over a dead mount: {q}")
         check(quiet("fusermount3", "-u", p).returncode == 0, "clear")
         check(quiet(FS, c, p).returncode == 0 and
               read(f"{p}/records/1.npy") == want["records/000001.npy"],
