@@ -33,7 +33,10 @@ static void op_init(void *data, struct fuse_conn_info *conn)
 	conn->congestion_threshold = BACKGROUND_MAX * 3 / 4;
 	m->no_open = !m->opt->verify_open &&
 		     (conn->capable & FUSE_CAP_NO_OPEN_SUPPORT);
-	m->no_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
+	/* fusermount3 opens the mount to see that the driver died: with
+	 * auto_unmount the kernel must not do that by itself. */
+	m->no_opendir = !m->opt->auto_unmount &&
+			(conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT);
 }
 
 static void forget(struct mount *m, uint64_t ino, uint64_t lookups)

@@ -244,8 +244,10 @@ static int one_option(struct options *opt, char *option)
 		free(typed);
 		return rc;
 	}
-	if (kind == OPTION_PASS)
+	if (kind == OPTION_PASS) {
+		opt->auto_unmount |= !strcmp(option, "auto_unmount");
 		return pass_on(opt, option);
+	}
 	opt->debug |= kind == OPTION_DEBUG;
 	opt->xattr |= kind == OPTION_XATTR;
 	opt->cleanup_stale |= kind == OPTION_CLEANUP_STALE;

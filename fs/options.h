@@ -43,6 +43,7 @@ struct options {
 	bool cleanup_stale; /* unmount a dead mount of ours first */
 	unsigned batch_count;
 	uint64_t batch[OPTIONS_BATCHES_MAX];
+	bool auto_unmount; /* also in `pass` */
 	char *pass; /* options for libfuse, each with a comma before it */
 	char *text; /* what the strings above point into */
 };

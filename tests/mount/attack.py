@@ -334,6 +334,8 @@ def auto_unmount():
         m = Mount(ZSTD, "-o", "auto_unmount")
         p = m.__enter__()
         pids = drivers(p)
+        # A listing is what hid the death of the driver from fusermount3.
+        check(len(os.listdir(f"{p}/records")) == N, "names")
         children = [Child(read_until, p, (*GONE, errno.ENOENT), names_of(rows))
                     for _ in range(3)]
         time.sleep(0.1)
