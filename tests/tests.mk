@@ -138,6 +138,7 @@ check-groups: all $(unit_tests) $(test_tools) $(engine_stress)
 
 # Also the programs under the sanitizers, valgrind, and the stress tests.
 check-long: check
+	ZRECORD_LONG=1 tests/run --build $(B) mount
 	$(asan_make) all
 	@tests/run --build $(B)/asan cli mount
 	$(remake) check-valgrind
