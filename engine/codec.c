@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Stored bytes of a record to its bytes and back: the only file that knows
  * zstd, with dict.c. */
+#define ZSTD_STATIC_LINKING_ONLY /* libzstd exports them all the same */
 #include "codec.h"
 
 #include <errno.h>
@@ -12,12 +13,17 @@
 
 #define BLOCK_BYTES ((uint64_t)128 << 10)
 
-/* loaderx 2.0.7 writes zstd at 3; for a dictionary see docs/BENCHMARKS.md. */
+/* loaderx 2.0.7 writes zstd at 3 and zstd_dict at 19; with a large dictionary
+ * 9 finds as much at several times the speed (docs/BENCHMARKS.md), with a small
+ * one it finds less. */
 #define LEVEL_ZSTD 3
-#define LEVEL_DICT 12
+#define LEVEL_DICT 9
+#define LEVEL_DICT_SMALL 12
+#define DICT_LARGE ((size_t)256 << 10)
 
 struct zr_decode_dict {
 	ZSTD_DDict *ddict;
+	bool no_memory; /* and not a dictionary that zstd refuses */
 };
 
 struct zr_encode_dict {
@@ -32,11 +38,13 @@ struct zr_encoder {
 	ZSTD_CCtx *ctx;
 };
 
-int zr_codec_level(enum zr_codec codec, int level)
+int zr_codec_level(enum zr_codec codec, int level, size_t dict_bytes)
 {
 	if (level)
 		return level;
-	return codec == ZR_ZSTD_DICT ? LEVEL_DICT : LEVEL_ZSTD;
+	if (codec != ZR_ZSTD_DICT)
+		return LEVEL_ZSTD;
+	return dict_bytes < DICT_LARGE ? LEVEL_DICT_SMALL : LEVEL_DICT;
 }
 
 bool zr_codec_level_ok(enum zr_codec codec, int level)
@@ -46,18 +54,38 @@ bool zr_codec_level_ok(enum zr_codec codec, int level)
 	return level >= ZSTD_minCLevel() && level <= ZSTD_maxCLevel();
 }
 
+static void *allocate(void *opaque, size_t size)
+{
+	struct zr_decode_dict *d = opaque;
+	void *p = malloc(size);
+
+	if (!p)
+		d->no_memory = true;
+	return p;
+}
+
+static void release(void *opaque, void *p)
+{
+	(void)opaque;
+	free(p);
+}
+
 int zr_decode_dict_new(struct zr_decode_dict **out, const void *dict,
 		       size_t bytes)
 {
 	struct zr_decode_dict *d = calloc(1, sizeof(*d));
+	ZSTD_customMem memory = { allocate, release, d };
+	int rc;
 
 	*out = NULL;
 	if (!d)
 		return -ENOMEM;
-	d->ddict = ZSTD_createDDict(dict, bytes);
+	d->ddict = ZSTD_createDDict_advanced(dict, bytes, ZSTD_dlm_byCopy,
+					     ZSTD_dct_auto, memory);
 	if (!d->ddict) {
+		rc = d->no_memory ? -ENOMEM : -EUCLEAN;
 		free(d);
-		return -EUCLEAN;
+		return rc;
 	}
 	*out = d;
 	return 0;
@@ -71,12 +99,25 @@ void zr_decode_dict_free(struct zr_decode_dict *dict)
 	free(dict);
 }
 
+/* ZSTD_createCDict of libzstd 1.5.4 and older goes on without memory, to NULL;
+ * so find out whether there is some. */
+static bool room_to_digest(size_t bytes, int level)
+{
+	void *p = malloc(ZSTD_estimateCDictSize(bytes, level));
+
+	free(p);
+	return p != NULL;
+}
+
 int zr_encode_dict_new(struct zr_encode_dict **out, const void *dict,
 		       size_t bytes, int level)
 {
-	struct zr_encode_dict *d = calloc(1, sizeof(*d));
+	struct zr_encode_dict *d;
 
 	*out = NULL;
+	if (!room_to_digest(bytes, level))
+		return -ENOMEM;
+	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -ENOMEM;
 	d->cdict = ZSTD_createCDict(dict, bytes, level);

@@ -29,8 +29,9 @@ int zr_encoder_new(struct zr_encoder **out, const struct zr_encode_dict *dict,
 		   int level);
 void zr_encoder_free(struct zr_encoder *e);
 
-/* The level that `level` 0 stands for, and the range that is allowed. */
-int zr_codec_level(enum zr_codec codec, int level);
+/* The level that `level` 0 stands for, by the size of the dictionary if there
+ * is one, and the range that is allowed. */
+int zr_codec_level(enum zr_codec codec, int level, size_t dict_bytes);
 bool zr_codec_level_ok(enum zr_codec codec, int level);
 
 /* No frame of `stored` bytes decodes to more: the smallest block, an RLE

@@ -47,7 +47,6 @@ struct zr_sums_writer {
 	size_t row;
 	uint64_t dims;   /* so far; rolled back with the records */
 	uint64_t dict_hash;
-	struct zr_hasher *hasher; /* for records in pieces */
 	uint64_t *kept;  /* dims not yet in dims_fd */
 	size_t kept_count;
 	uint64_t kept_from;

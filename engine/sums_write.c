@@ -25,8 +25,7 @@ int zr_sums_start(struct zr_sums_writer *w, int dir, enum zr_kind kind)
 	if (kind == ZR_DENSE)
 		return 0;
 	w->kept = malloc(KEPT * sizeof(uint64_t));
-	w->hasher = zr_hasher_new();
-	if (!w->kept || !w->hasher)
+	if (!w->kept)
 		return -ENOMEM;
 	/* Not every file system has O_TMPFILE. */
 	w->dims_fd = openat(dir, "dims", O_RDWR | O_CREAT | O_EXCL |
@@ -156,6 +155,5 @@ void zr_sums_end(struct zr_sums_writer *w)
 		close(w->fd);
 	if (w->dims_fd >= 0)
 		close(w->dims_fd);
-	zr_hasher_free(w->hasher);
 	free(w->kept);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Records to data.zr and their entries to the table: raw ones as they are,
- * others through windows that all threads encode and one thread writes, so
- * that the bytes of a container do not depend on the threads. */
+ * Records to data.zr and their entries to the table, in windows: one thread
+ * writes, in order, while the others make the stored bytes of the next window
+ * and hashes, so the bytes of a container do not depend on the threads. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "le.h"
 #include "writer.h"
 
-/* Records of a window: so many bytes, or one for each thread. */
+/* Records of a window: so many bytes, and if they are encoded at least one for
+ * each thread. */
 #define WINDOW_BYTES ((size_t)8 << 20)
 #define WINDOW_RECORDS ((size_t)8192)
 #define TASK_BYTES ((size_t)64 << 10)
@@ -48,8 +49,8 @@ int zr_flush_entries(struct zr_writer *w, struct zr_error *err)
 {
 	size_t count = (size_t)(w->meta.length - w->flushed);
 	uint64_t at = ZR_META_TABLE + w->flushed * ZR_ENTRY_BYTES;
-	int rc = zr_pwrite(w->build.meta_fd, w->entries,
-			   count * ZR_ENTRY_BYTES, at);
+	int rc = zr_pwrite(w->build.meta_fd, w->entries, count * ZR_ENTRY_BYTES,
+			   at);
 
 	if (!rc && w->sums.fd >= 0)
 		rc = zr_sums_write_rows(&w->sums, w->rows, w->flushed, count);
@@ -101,219 +102,246 @@ int zr_add_entry(struct zr_writer *w, const struct zr_append *a, size_t i,
 	return 0;
 }
 
-/* Only if there is a check.zr to put it in. */
-static uint64_t hash_of(const struct zr_writer *w, const void *p, size_t len)
-{
-	return w->sums.fd < 0 ? 0 : zr_hash(p, len);
-}
-
-static uint64_t hash_of_piece(struct zr_writer *w, const struct zr_piece *p)
-{
-	if (w->sums.fd < 0)
-		return 0;
-	zr_hasher_add(w->sums.hasher, p->prefix, p->prefix_len);
-	zr_hasher_add(w->sums.hasher, p->payload, p->len);
-	return zr_hasher_end(w->sums.hasher);
-}
-
-static int write_failed(struct zr_writer *w, int rc, struct zr_error *err)
-{
-	return zr_fail_sys(err, -rc, w->build.path, "writing data.zr");
-}
-
-static int write_raw_dense(struct zr_writer *w, const struct zr_append *a,
-			   struct zr_error *err)
-{
-	uint32_t width = (uint32_t)a->width;
-	int rc = zr_pwrite(w->build.data_fd, a->items, a->count * width,
-			   w->meta.tail_offset);
-
-	if (rc)
-		return write_failed(w, rc, err);
-	for (size_t i = 0; i < a->count && !rc; i++)
-		rc = zr_add_entry(w, a, i, width, width,
-				  hash_of(w, a->items + i * width, width),
-				  err);
-	return rc;
-}
-
-/* Up to IOVECS / 2 records in one call. */
-static int write_raw_some(struct zr_writer *w, const struct zr_append *a,
-			  size_t first, size_t count, struct zr_piece *piece,
-			  struct zr_error *err)
-{
-	struct iovec iov[IOVECS];
-	int rc;
-
-	for (size_t i = 0; i < count; i++) {
-		struct zr_piece *p = &piece[i];
-
-		zr_piece_at(a, first + i, p);
-		iov[2 * i].iov_base = p->prefix;
-		iov[2 * i].iov_len = p->prefix_len;
-		memcpy(&iov[2 * i + 1].iov_base, &p->payload, sizeof(void *));
-		iov[2 * i + 1].iov_len = p->len;
-	}
-	rc = zr_pwritev(w->build.data_fd, iov, 2 * count, w->meta.tail_offset);
-	if (rc)
-		return write_failed(w, rc, err);
-	for (size_t i = 0; i < count && !rc; i++) {
-		uint32_t len = (uint32_t)(piece[i].prefix_len + piece[i].len);
-
-		rc = zr_add_entry(w, a, first + i, len, len,
-				  hash_of_piece(w, &piece[i]), err);
-	}
-	return rc;
-}
-
-int zr_write_raw(struct zr_writer *w, const struct zr_append *a,
-		 struct zr_error *err)
-{
-	struct zr_piece *piece;
-	int rc = 0;
-
-	if (a->items)
-		return write_raw_dense(w, a, err);
-	piece = malloc(IOVECS / 2 * sizeof(*piece));
-	if (!piece)
-		return zr_fail(err, -ENOMEM, w->build.path, "no memory");
-	for (size_t i = 0; i < a->count && !rc; i += IOVECS / 2) {
-		size_t n = a->count - i < IOVECS / 2 ? a->count - i
-						     : IOVECS / 2;
-
-		rc = write_raw_some(w, a, i, n, piece, err);
-	}
-	free(piece);
-	return rc;
-}
-
-/* A record of a window: its frame is at out.p + place. */
+/* A record of a window and its stored bytes: where the caller has them, or in
+ * the buffer of the window. */
 struct slot {
-	size_t place, stored;
-	uint64_t hash; /* of the frame */
+	const unsigned char *stored;
+	size_t len;
+	size_t place;  /* in the buffer */
+	uint64_t hash; /* of the stored bytes, if there is a check.zr */
 	uint32_t logic;
 };
 
 struct window {
 	struct zr_writer *w;
 	const struct zr_append *a;
+	struct zr_window *mem;
 	size_t first, count; /* records of the append */
 	size_t task;         /* records of a task */
+	size_t tasks;
 	struct slot *slot;
-	int rc;              /* -ENOMEM from any task */
+	int rc; /* -ENOMEM from any task */
 };
 
-static int encode_one(struct window *win, unsigned lane, size_t i)
+/* What happens at the same time; each may be NULL. */
+struct step {
+	struct window *prepare, *write;
+	int rc; /* of writing */
+};
+
+static bool in_place(const struct window *win)
+{
+	return win->w->meta.codec == ZR_RAW && win->a->items;
+}
+
+static void join(unsigned char *dst, const struct zr_piece *p)
+{
+	memcpy(dst, p->prefix, p->prefix_len);
+	memcpy(dst + p->prefix_len, p->payload, p->len);
+}
+
+static int encode(struct window *win, unsigned lane, struct slot *s,
+		  const struct zr_piece *piece)
 {
 	struct zr_writer *w = win->w;
-	struct slot *s = &win->slot[i];
 	struct zr_buffer *source = &w->source[lane];
-	const unsigned char *p;
-	struct zr_piece piece;
+	const unsigned char *p = piece->payload;
 
-	zr_piece_at(win->a, win->first + i, &piece);
-	p = piece.payload;
-	if (piece.prefix_len) {
+	if (piece->prefix_len) {
 		if (zr_buffer_room(source, s->logic))
 			return -ENOMEM;
-		memcpy(source->p, piece.prefix, piece.prefix_len);
-		memcpy(source->p + piece.prefix_len, piece.payload, piece.len);
+		join(source->p, piece);
 		p = source->p;
 	}
 	if (!w->encoder[lane] &&
 	    zr_encoder_new(&w->encoder[lane], w->dict, w->level))
 		return -ENOMEM;
-	if (zr_encode(w->encoder[lane], w->out.p + s->place,
-		      zr_encode_bound(s->logic), p, s->logic, &s->stored))
-		return -ENOMEM;
-	s->hash = hash_of(w, w->out.p + s->place, s->stored);
-	return 0;
+	return zr_encode(w->encoder[lane], win->mem->out.p + s->place,
+			 zr_encode_bound(s->logic), p, s->logic, &s->len);
 }
 
-static void encode_task(void *ctx, unsigned lane, size_t task)
+static int prepare_one(struct window *win, unsigned lane, size_t i)
 {
-	struct window *win = ctx;
+	struct slot *s = &win->slot[i];
+	struct zr_piece piece;
+	int rc = 0;
+
+	if (!in_place(win)) {
+		zr_piece_at(win->a, win->first + i, &piece);
+		s->stored = win->mem->out.p + s->place;
+		if (win->w->meta.codec == ZR_RAW)
+			join(win->mem->out.p + s->place, &piece);
+		else
+			rc = encode(win, lane, s, &piece);
+	}
+	if (!rc && win->w->sums.fd >= 0)
+		s->hash = zr_hash(s->stored, s->len);
+	return rc;
+}
+
+static void prepare_task(struct window *win, unsigned lane, size_t task)
+{
 	size_t i = task * win->task, end = win->count;
 
 	if (end - i > win->task)
 		end = i + win->task;
 	for (; i < end; i++)
-		if (encode_one(win, lane, i))
+		if (prepare_one(win, lane, i))
 			__atomic_store_n(&win->rc, -ENOMEM, __ATOMIC_RELAXED);
 }
 
-/* Choose the records of the next window and make room for their frames. */
-static int plan_window(struct window *win)
+/* Records from *i on to *at on, up to where the iovecs end; advances both. */
+static int write_records(struct window *win, size_t *i, uint64_t *at)
 {
+	struct iovec iov[IOVECS];
+	uint64_t from = *at;
+	size_t n = 0;
+
+	for (; *i < win->count; (*i)++) {
+		const struct slot *s = &win->slot[*i];
+		const unsigned char *end = NULL;
+
+		if (n)
+			end = (unsigned char *)iov[n - 1].iov_base +
+			      iov[n - 1].iov_len;
+		/* Raw records lie one behind the other. */
+		if (end == s->stored) {
+			iov[n - 1].iov_len += s->len;
+		} else if (n < IOVECS) {
+			memcpy(&iov[n].iov_base, &s->stored, sizeof(void *));
+			iov[n++].iov_len = s->len;
+		} else {
+			break;
+		}
+		*at += s->len;
+	}
+	return zr_pwritev(win->w->build.data_fd, iov, n, from);
+}
+
+static int write_window(struct window *win)
+{
+	uint64_t at = win->w->meta.tail_offset;
+	int rc = 0;
+
+	for (size_t i = 0; i < win->count && !rc;)
+		rc = write_records(win, &i, &at);
+	return rc;
+}
+
+static int add_entries(struct window *win, struct zr_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < win->count && !rc; i++) {
+		const struct slot *s = &win->slot[i];
+
+		rc = zr_add_entry(win->w, win->a, win->first + i,
+				  (uint32_t)s->len, s->logic, s->hash, err);
+	}
+	return rc;
+}
+
+static void step_task(void *ctx, unsigned lane, size_t task)
+{
+	struct step *s = ctx;
+
+	if (!s->write)
+		prepare_task(s->prepare, lane, task);
+	else if (task)
+		prepare_task(s->prepare, lane, task - 1);
+	else
+		s->rc = write_window(s->write);
+}
+
+static bool full(const struct window *win, size_t bytes)
+{
+	const struct zr_writer *w = win->w;
+
+	return win->count == WINDOW_RECORDS ||
+	       (bytes >= WINDOW_BYTES &&
+		(w->meta.codec == ZR_RAW || win->count >= w->lanes));
+}
+
+/* Choose the records of a window and make room for their stored bytes. */
+static int plan(struct window *win)
+{
+	bool raw = win->w->meta.codec == ZR_RAW;
 	size_t bytes = 0, place = 0, left = win->a->count - win->first;
-	struct zr_writer *w = win->w;
 	struct zr_piece piece;
 
-	if (zr_buffer_room(&w->slots, WINDOW_RECORDS * sizeof(struct slot)))
+	if (zr_buffer_room(&win->mem->slots,
+			   WINDOW_RECORDS * sizeof(struct slot)))
 		return -ENOMEM;
-	win->slot = (struct slot *)(void *)w->slots.p;
-	win->count = 0;
-	while (win->count < left && win->count < WINDOW_RECORDS &&
-	       (bytes < WINDOW_BYTES || win->count < w->lanes)) {
+	win->slot = (struct slot *)(void *)win->mem->slots.p;
+	for (win->count = 0; win->count < left && !full(win, bytes);) {
 		struct slot *s = &win->slot[win->count];
 
 		zr_piece_at(win->a, win->first + win->count, &piece);
+		s->stored = piece.payload;
 		s->logic = (uint32_t)(piece.prefix_len + piece.len);
+		s->len = s->logic;
+		s->hash = 0;
 		s->place = place;
-		place += zr_encode_bound(s->logic);
+		place += raw ? s->logic : zr_encode_bound(s->logic);
 		bytes += s->logic;
 		win->count++;
 	}
 	win->task = TASK_BYTES / (bytes / win->count + 1) + 1;
-	return zr_buffer_room(&w->out, place);
-}
-
-static int write_window(struct window *win, struct zr_error *err)
-{
-	struct zr_writer *w = win->w;
-	struct iovec iov[IOVECS];
-
-	for (size_t i = 0; i < win->count;) {
-		size_t n = 0;
-		int rc;
-
-		for (; n < IOVECS && i + n < win->count; n++) {
-			iov[n].iov_base = w->out.p + win->slot[i + n].place;
-			iov[n].iov_len = win->slot[i + n].stored;
-		}
-		rc = zr_pwritev(w->build.data_fd, iov, n, w->meta.tail_offset);
-		if (rc)
-			return write_failed(w, rc, err);
-		for (size_t end = i + n; i < end; i++) {
-			const struct slot *slot = &win->slot[i];
-
-			rc = zr_add_entry(w, win->a, win->first + i,
-					  (uint32_t)slot->stored, slot->logic,
-					  slot->hash, err);
-			if (rc)
-				return rc;
-		}
-	}
+	win->tasks = (win->count - 1) / win->task + 1;
+	if (!in_place(win))
+		return zr_buffer_room(&win->mem->out, place);
+	if (win->w->sums.fd < 0)
+		win->tasks = 0;
 	return 0;
 }
 
-int zr_write_encoded(struct zr_writer *w, const struct zr_append *a,
-		     struct zr_error *err)
+/* Prepare `next`, NULL at the end, and write what can be written: `next` itself
+ * if it is in place, else the window *before that the last step prepared. */
+static int do_step(struct zr_writer *w, struct window *next,
+		   struct window **before, struct zr_error *err)
 {
-	struct window win = { .w = w, .a = a };
+	struct step step = { next, *before, 0 };
+	int rc;
+
+	*before = next;
+	if (next && in_place(next)) {
+		step.write = next;
+		*before = NULL;
+	}
+	zr_executor_run(w->ex, (next ? next->tasks : 0) + !!step.write,
+			step_task, &step);
+	if (step.rc)
+		return zr_fail_sys(err, -step.rc, w->build.path,
+				   "writing data.zr");
+	rc = step.write ? add_entries(step.write, err) : 0;
+	if (!rc && next && next->rc)
+		rc = zr_fail(err, next->rc, w->build.path,
+			     "no memory to encode");
+	return rc;
+}
+
+int zr_write(struct zr_writer *w, const struct zr_append *a,
+	     struct zr_error *err)
+{
+	struct window win[2] = {
+		{ .w = w, .a = a, .mem = &w->window[0] },
+		{ .w = w, .a = a, .mem = &w->window[1] },
+	};
+	struct window *before = NULL;
+	size_t first = 0;
 	int rc = 0;
 
-	while (win.first < a->count && !rc) {
-		if (plan_window(&win))
+	for (size_t k = 0; first < a->count && !rc; k++) {
+		struct window *next = &win[k % 2];
+
+		next->first = first;
+		if (plan(next))
 			return zr_fail(err, -ENOMEM, w->build.path,
 				       "no memory for a window of records");
-		zr_executor_run(w->ex, (win.count - 1) / win.task + 1,
-				encode_task, &win);
-		if (win.rc)
-			return zr_fail(err, win.rc, w->build.path,
-				       "no memory to encode");
-		rc = write_window(&win, err);
-		win.first += win.count;
+		first += next->count;
+		rc = do_step(w, next, &before, err);
 	}
+	if (!rc && before)
+		rc = do_step(w, NULL, &before, err);
 	return rc;
 }

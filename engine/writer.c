@@ -26,8 +26,10 @@ static void writer_free(struct zr_writer *w, bool remove)
 	free(w->entries);
 	free(w->rows);
 	zr_sums_end(&w->sums);
-	free(w->out.p);
-	free(w->slots.p);
+	for (size_t i = 0; i < 2; i++) {
+		free(w->window[i].slots.p);
+		free(w->window[i].out.p);
+	}
 	zr_build_end(&w->build, remove);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
@@ -84,11 +86,13 @@ static int plan_codec(struct zr_writer *w, const struct zr_create_options *opt,
 		return zr_fail(err, -EINVAL, path,
 			       has_dict ? "a dictionary needs codec zstd_dict"
 					: "codec zstd_dict needs a dictionary");
-	w->level = zr_codec_level(opt->codec, opt->level);
+	w->level = zr_codec_level(opt->codec, opt->level, opt->dict_bytes);
 	if (!has_dict)
 		return 0;
 	rc = zr_encode_dict_new(&w->dict, opt->dict, opt->dict_bytes,
 				w->level);
+	if (rc == -ENOMEM)
+		return zr_fail(err, rc, path, "no memory");
 	if (rc)
 		return zr_fail(err, rc, path,
 			       "the dictionary is not a usable zstd "
@@ -236,8 +240,7 @@ static int append(struct zr_writer *w, const struct zr_append *a,
 	if (rc) {
 		local = w->error;
 	} else {
-		rc = w->meta.codec == ZR_RAW ? zr_write_raw(w, a, &local)
-					     : zr_write_encoded(w, a, &local);
+		rc = zr_write(w, a, &local);
 		if (rc)
 			roll_back(w, length, tail, dims);
 		if (rc && rc != -ENOMEM) {

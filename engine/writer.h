@@ -24,6 +24,12 @@ struct zr_build {
 	int data_fd;
 };
 
+/* Memory of a window of records on their way to data.zr. */
+struct zr_window {
+	struct zr_buffer slots; /* what is known of each record */
+	struct zr_buffer out;   /* stored bytes that the caller does not have */
+};
+
 struct zr_writer {
 	pid_t pid;
 	struct zr_build build;
@@ -34,15 +40,14 @@ struct zr_writer {
 	struct zr_encoder **encoder; /* a lane each, made when needed */
 	struct zr_buffer *source;    /* a lane each: prefix and elements */
 
-	pthread_mutex_t lock; /* all below */
-	struct zr_meta meta;  /* length and tail_offset: appended so far */
-	uint64_t flushed;     /* entries before it are in meta.zr */
+	pthread_mutex_t lock;   /* all below */
+	struct zr_meta meta;    /* length and tail_offset: appended so far */
+	uint64_t flushed;       /* entries before it are in meta.zr */
 	unsigned char *entries; /* [flushed, meta.length) */
 	unsigned char *rows;    /* of check.zr, likewise */
 	struct zr_sums_writer sums;
-	struct zr_buffer out;   /* frames of a window */
-	struct zr_buffer slots; /* their places */
-	int failed;             /* the kept error of writing */
+	struct zr_window window[2]; /* one is written, one prepared */
+	int failed;                 /* the kept error of writing */
 	struct zr_error error;
 };
 
@@ -72,10 +77,8 @@ void zr_build_end(struct zr_build *b, bool remove);
 
 /* Write the records of an append behind the tail and add their entries. With
  * the lock held. On failure the caller rolls back. */
-int zr_write_raw(struct zr_writer *w, const struct zr_append *a,
-		 struct zr_error *err);
-int zr_write_encoded(struct zr_writer *w, const struct zr_append *a,
-		     struct zr_error *err);
+int zr_write(struct zr_writer *w, const struct zr_append *a,
+	     struct zr_error *err);
 
 /* Add the entry of record i of an append, which was written at the tail. */
 int zr_add_entry(struct zr_writer *w, const struct zr_append *a, size_t i,

@@ -6,10 +6,15 @@
 #include <string.h>
 
 static const struct tier tiers[] = {
-	{ "balanced", (size_t)128 << 10, (size_t)16 << 20 },
+	{ "balanced", (size_t)512 << 10, (size_t)16 << 20 },
 	{ "fast", (size_t)32 << 10, (size_t)4 << 20 },
-	{ "max", (size_t)1 << 20, (size_t)64 << 20 },
+	{ "max", (size_t)2 << 20, (size_t)64 << 20 },
 };
+
+/* The dictionary is stored too, and in few records what it saves is soon less
+ * than it takes. */
+#define SOURCE_PER_DICT 64
+#define DICT_MIN ((size_t)4 << 10)
 
 const struct tier *tier_find(const char *name)
 {
@@ -113,6 +118,7 @@ int samples_take(struct samples *s, struct source *src,
 	uint64_t mean, want;
 	int status = mean_bytes(src, &b, &mean);
 
+	s->source = mean * src->records;
 	want = tier->sample_bytes / mean;
 	if (want < RECORDS_MIN) {
 		want = RECORDS_MIN;
@@ -133,10 +139,13 @@ int samples_take_first(struct samples *s, struct source *src,
 	struct batch b = { 0 };
 	int status = CLI_OK;
 
+	s->source = UINT64_MAX;
 	while (!status && s->len < tier->sample_bytes) {
 		status = source_next(src, &b);
-		if (!b.count)
+		if (!b.count) {
+			s->source = s->len;
 			break;
+		}
 		for (size_t i = 0; i < b.count && !status; i++) {
 			const unsigned char *p;
 			size_t len = batch_record(src, &b, i, &p);
@@ -151,13 +160,18 @@ int samples_take_first(struct samples *s, struct source *src,
 int samples_train(const struct samples *s, const struct tier *tier,
 		  const char *instead, unsigned char **dict, size_t *bytes)
 {
+	uint64_t size = s->source / SOURCE_PER_DICT;
 	struct zr_error err;
 
-	*dict = malloc(tier->dict_bytes);
+	if (size < DICT_MIN)
+		size = DICT_MIN;
+	if (size > tier->dict_bytes)
+		size = tier->dict_bytes;
+	*dict = malloc((size_t)size);
 	if (!*dict)
 		return cli_fail("no memory for a dictionary");
-	if (!zr_train(*dict, tier->dict_bytes, bytes, s->data, s->sizes,
-		      s->count, &err))
+	if (!zr_train(*dict, (size_t)size, bytes, s->data, s->sizes, s->count,
+		      &err))
 		return CLI_OK;
 	free(*dict);
 	*dict = NULL;

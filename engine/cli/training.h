@@ -5,7 +5,7 @@
 
 #include "source.h"
 
-/* How much dictionary and how much data to train on. */
+/* How much dictionary, at most, and how much data to train on. */
 struct tier {
 	const char *name;
 	size_t dict_bytes;
@@ -21,6 +21,7 @@ struct samples {
 	size_t len, room;
 	size_t *sizes;
 	size_t count, sizes_room;
+	uint64_t source; /* bytes of all records, UINT64_MAX: unknown */
 };
 
 int samples_add(struct samples *s, const unsigned char *p, size_t len);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <zstd.h>
 
 #include "make.h"
 #include "scratch.h"
@@ -244,13 +245,13 @@ Test(writer, bytes_do_not_depend_on_threads)
 		const char *one = scratch_path(&s, "one");
 		const char *four = scratch_path(&s, "four");
 		size_t words = i < 3 ? 64 : 0;
-		const char *files[] = { "meta.zr", "data.zr" };
+		const char *files[] = { "meta.zr", "data.zr", "check.zr" };
 
 		cr_assert(make_container(one, codecs[i % 3], 20000, words,
 					 NULL, NULL) == 0);
 		cr_assert(make_container(four, codecs[i % 3], 20000, words, ex,
 					 NULL) == 0);
-		for (size_t f = 0; f < 2; f++) {
+		for (size_t f = 0; f < 3; f++) {
 			char *a, *b;
 			size_t na = file_bytes(one, files[f], &a);
 			size_t nb = file_bytes(four, files[f], &b);
@@ -264,6 +265,86 @@ Test(writer, bytes_do_not_depend_on_threads)
 		mkdir(s.dir, 0755);
 	}
 	zr_executor_free(ex);
+}
+
+Test(writer, a_level_is_that_level_of_zstd)
+{
+	static const int levels[] = { -1, 1, 5, 12, 19 };
+	struct zr_create_options opt = ZR_CREATE_OPTIONS_INIT;
+	struct zr_dtype dtype = make_dtype("<i4");
+	struct zr_shape shape = { 1, { 1000 } };
+	unsigned char frame[8192];
+	static int32_t items[1000];
+
+	for (size_t j = 0; j < 1000; j++)
+		items[j] = make_item(j / 7, j);
+	opt.codec = ZR_ZSTD_DICT;
+	opt.dict = make_dict(&opt.dict_bytes);
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		ZSTD_CCtx *ctx = ZSTD_createCCtx();
+		ZSTD_CDict *dict = ZSTD_createCDict(opt.dict, opt.dict_bytes,
+						    levels[i]);
+		struct zr_writer *w;
+		char *stored;
+		size_t len, n;
+
+		opt.level = levels[i];
+		cr_assert(zr_create(&w, scratch_path(&s, "c"), ZR_DENSE,
+				    &dtype, &shape, &opt, NULL) == 0);
+		cr_assert(zr_append_dense(w, items, 1, NULL) == 0);
+		cr_assert(zr_publish(w, NULL) == 0);
+		n = file_bytes(scratch_path(&s, "c"), "data.zr", &stored);
+		len = ZSTD_compress_usingCDict(ctx, frame, sizeof(frame),
+					       items, sizeof(items), dict);
+		cr_expect(len == n && !memcmp(frame, stored, n), "level %d",
+			  levels[i]);
+		free(stored);
+		ZSTD_freeCDict(dict);
+		ZSTD_freeCCtx(ctx);
+		scratch_remove(&s);
+		mkdir(s.dir, 0755);
+	}
+	free((void *)(uintptr_t)opt.dict);
+}
+
+Test(writer, training_gives_the_same_dictionary_again)
+{
+	static unsigned char samples[200 * 400], one[4096], two[4096];
+	size_t sizes[200], n, m;
+
+	for (size_t i = 0; i < sizeof(samples); i++)
+		samples[i] = (unsigned char)((i % 61) * (i / 977 % 13));
+	for (size_t i = 0; i < 200; i++)
+		sizes[i] = 400;
+	cr_assert(zr_train(one, sizeof(one), &n, samples, sizes, 200, NULL) ==
+		  0);
+	cr_assert(zr_train(two, sizeof(two), &m, samples, sizes, 200, NULL) ==
+		  0);
+	cr_expect(n == m && !memcmp(one, two, n));
+	cr_expect(n > 256 && n <= sizeof(one));
+}
+
+Test(writer, training_on_too_little_is_refused)
+{
+	static unsigned char zeros[10 * 300], dict[1000];
+	size_t sizes[10], n = 1;
+
+	for (size_t i = 0; i < 10; i++)
+		sizes[i] = 25;
+	cr_expect(zr_train(dict, sizeof(dict), &n, zeros, sizes, 10, NULL) ==
+		  -EINVAL, "250 bytes");
+	cr_expect(n == 0);
+	cr_expect(zr_train(dict, sizeof(dict), &n, zeros, sizes, 0, NULL) ==
+		  -EINVAL, "no samples");
+	for (size_t i = 0; i < 10; i++)
+		sizes[i] = 300;
+	cr_expect(zr_train(dict, sizeof(dict), &n, zeros, sizes, 2, NULL) ==
+		  -EINVAL, "too few samples");
+	cr_expect(zr_train(dict, 100, &n, zeros, sizes, 10, NULL) == -EINVAL,
+		  "no room");
+	/* All alike: refused or not, but nothing breaks. */
+	if (!zr_train(dict, sizeof(dict), &n, zeros, sizes, 10, NULL))
+		cr_expect(n <= sizeof(dict));
 }
 
 Test(writer, an_error_of_writing_is_kept_and_nothing_appears)
