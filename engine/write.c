@@ -14,9 +14,13 @@
 /* Records of a window: so many bytes, and if they are encoded at least one for
  * each thread. */
 #define WINDOW_BYTES ((size_t)8 << 20)
+#define WINDOW_JOINED                                                          \
+	((size_t)1 << 20) /* of raw Ragged, to stay in the cache */
 #define WINDOW_RECORDS ((size_t)8192)
 #define TASK_BYTES ((size_t)64 << 10)
 #define IOVECS 1024
+/* From here on a raw Ragged record is not worth copying behind its prefix. */
+#define SPLIT_BYTES ((size_t)32 << 10)
 
 void zr_piece_at(const struct zr_append *a, size_t i, struct zr_piece *out)
 {
@@ -107,6 +111,7 @@ int zr_add_entry(struct zr_writer *w, const struct zr_append *a, size_t i,
 struct slot {
 	const unsigned char *stored;
 	size_t len;
+	size_t head;   /* bytes before them that are in the buffer: a prefix */
 	size_t place;  /* in the buffer */
 	uint64_t hash; /* of the stored bytes, if there is a check.zr */
 	uint32_t logic;
@@ -119,19 +124,27 @@ struct window {
 	size_t first, count; /* records of the append */
 	size_t task;         /* records of a task */
 	size_t tasks;
+	size_t bytes; /* of the records */
+	uint64_t at;  /* place in data.zr, when it is written */
 	struct slot *slot;
 	int rc; /* -ENOMEM from any task */
 };
 
 /* What happens at the same time; each may be NULL. */
 struct step {
-	struct window *prepare, *write;
-	int rc; /* of writing */
+	struct window *write, *enter, *prepare;
+	int write_rc, enter_rc;
+	struct zr_error *enter_err;
 };
 
 static bool in_place(const struct window *win)
 {
 	return win->w->meta.codec == ZR_RAW && win->a->items;
+}
+
+static bool is_split(const struct zr_writer *w, size_t len)
+{
+	return w->meta.codec == ZR_RAW && len >= SPLIT_BYTES;
 }
 
 static void join(unsigned char *dst, const struct zr_piece *p)
@@ -160,6 +173,28 @@ static int encode(struct window *win, unsigned lane, struct slot *s,
 			 zr_encode_bound(s->logic), p, s->logic, &s->len);
 }
 
+/* A long record is written from where it is, behind its prefix. */
+static int split(struct window *win, struct slot *s,
+		 const struct zr_piece *piece)
+{
+	struct zr_hasher *h;
+
+	s->stored = piece->payload;
+	s->len = piece->len;
+	s->head = piece->prefix_len;
+	memcpy(win->mem->out.p + s->place, piece->prefix, s->head);
+	if (win->w->sums.fd < 0)
+		return 0;
+	h = zr_hasher_new();
+	if (!h)
+		return -ENOMEM;
+	zr_hasher_add(h, piece->prefix, s->head);
+	zr_hasher_add(h, piece->payload, s->len);
+	s->hash = zr_hasher_end(h);
+	zr_hasher_free(h);
+	return 0;
+}
+
 static int prepare_one(struct window *win, unsigned lane, size_t i)
 {
 	struct slot *s = &win->slot[i];
@@ -168,6 +203,8 @@ static int prepare_one(struct window *win, unsigned lane, size_t i)
 
 	if (!in_place(win)) {
 		zr_piece_at(win->a, win->first + i, &piece);
+		if (is_split(win->w, piece.len))
+			return split(win, s, &piece);
 		s->stored = win->mem->out.p + s->place;
 		if (win->w->meta.codec == ZR_RAW)
 			join(win->mem->out.p + s->place, &piece);
@@ -190,6 +227,23 @@ static void prepare_task(struct window *win, unsigned lane, size_t task)
 			__atomic_store_n(&win->rc, -ENOMEM, __ATOMIC_RELAXED);
 }
 
+/* Longer by `len` bytes at p: in the last one, if they lie behind it. */
+static size_t add_iovec(struct iovec *iov, size_t n, const unsigned char *p,
+			size_t len)
+{
+	const unsigned char *end = NULL;
+
+	if (n)
+		end = (unsigned char *)iov[n - 1].iov_base + iov[n - 1].iov_len;
+	if (end == p) {
+		iov[n - 1].iov_len += len;
+		return n;
+	}
+	memcpy(&iov[n].iov_base, &p, sizeof(void *));
+	iov[n].iov_len = len;
+	return n + 1;
+}
+
 /* Records from *i on to *at on, up to where the iovecs end; advances both. */
 static int write_records(struct window *win, size_t *i, uint64_t *at)
 {
@@ -197,30 +251,21 @@ static int write_records(struct window *win, size_t *i, uint64_t *at)
 	uint64_t from = *at;
 	size_t n = 0;
 
-	for (; *i < win->count; (*i)++) {
+	for (; *i < win->count && n + 2 <= IOVECS; (*i)++) {
 		const struct slot *s = &win->slot[*i];
-		const unsigned char *end = NULL;
 
-		if (n)
-			end = (unsigned char *)iov[n - 1].iov_base +
-			      iov[n - 1].iov_len;
-		/* Raw records lie one behind the other. */
-		if (end == s->stored) {
-			iov[n - 1].iov_len += s->len;
-		} else if (n < IOVECS) {
-			memcpy(&iov[n].iov_base, &s->stored, sizeof(void *));
-			iov[n++].iov_len = s->len;
-		} else {
-			break;
-		}
-		*at += s->len;
+		if (s->head)
+			n = add_iovec(iov, n, win->mem->out.p + s->place,
+				      s->head);
+		n = add_iovec(iov, n, s->stored, s->len);
+		*at += s->head + s->len;
 	}
 	return zr_pwritev(win->w->build.data_fd, iov, n, from);
 }
 
 static int write_window(struct window *win)
 {
-	uint64_t at = win->w->meta.tail_offset;
+	uint64_t at = win->at;
 	int rc = 0;
 
 	for (size_t i = 0; i < win->count && !rc;)
@@ -236,7 +281,8 @@ static int add_entries(struct window *win, struct zr_error *err)
 		const struct slot *s = &win->slot[i];
 
 		rc = zr_add_entry(win->w, win->a, win->first + i,
-				  (uint32_t)s->len, s->logic, s->hash, err);
+				  (uint32_t)(s->head + s->len), s->logic,
+				  s->hash, err);
 	}
 	return rc;
 }
@@ -245,48 +291,62 @@ static void step_task(void *ctx, unsigned lane, size_t task)
 {
 	struct step *s = ctx;
 
-	if (!s->write)
-		prepare_task(s->prepare, lane, task);
-	else if (task)
-		prepare_task(s->prepare, lane, task - 1);
-	else
-		s->rc = write_window(s->write);
+	if (task >= 2)
+		prepare_task(s->prepare, lane, task - 2);
+	else if (task == 0 && s->write)
+		s->write_rc = write_window(s->write);
+	else if (task == 1 && s->enter)
+		s->enter_rc = add_entries(s->enter, s->enter_err);
 }
 
-static bool full(const struct window *win, size_t bytes)
+static bool full(const struct window *win)
 {
 	const struct zr_writer *w = win->w;
 
-	return win->count == WINDOW_RECORDS ||
-	       (bytes >= WINDOW_BYTES &&
-		(w->meta.codec == ZR_RAW || win->count >= w->lanes));
+	if (win->count == WINDOW_RECORDS)
+		return true;
+	if (w->meta.codec == ZR_RAW)
+		return win->bytes >=
+		       (win->a->items ? WINDOW_BYTES : WINDOW_JOINED);
+	return win->bytes >= WINDOW_BYTES && win->count >= w->lanes;
+}
+
+/* In the buffer. */
+static size_t room_of(const struct zr_writer *w, const struct zr_piece *p)
+{
+	if (is_split(w, p->len))
+		return p->prefix_len;
+	if (w->meta.codec == ZR_RAW)
+		return p->prefix_len + p->len;
+	return zr_encode_bound(p->prefix_len + p->len);
 }
 
 /* Choose the records of a window and make room for their stored bytes. */
 static int plan(struct window *win)
 {
-	bool raw = win->w->meta.codec == ZR_RAW;
-	size_t bytes = 0, place = 0, left = win->a->count - win->first;
+	size_t place = 0, left = win->a->count - win->first;
 	struct zr_piece piece;
 
 	if (zr_buffer_room(&win->mem->slots,
 			   WINDOW_RECORDS * sizeof(struct slot)))
 		return -ENOMEM;
 	win->slot = (struct slot *)(void *)win->mem->slots.p;
-	for (win->count = 0; win->count < left && !full(win, bytes);) {
+	win->bytes = 0;
+	for (win->count = 0; win->count < left && !full(win);) {
 		struct slot *s = &win->slot[win->count];
 
 		zr_piece_at(win->a, win->first + win->count, &piece);
 		s->stored = piece.payload;
 		s->logic = (uint32_t)(piece.prefix_len + piece.len);
 		s->len = s->logic;
+		s->head = 0;
 		s->hash = 0;
 		s->place = place;
-		place += raw ? s->logic : zr_encode_bound(s->logic);
-		bytes += s->logic;
+		place += room_of(win->w, &piece);
+		win->bytes += s->logic;
 		win->count++;
 	}
-	win->task = TASK_BYTES / (bytes / win->count + 1) + 1;
+	win->task = TASK_BYTES / (win->bytes / win->count + 1) + 1;
 	win->tasks = (win->count - 1) / win->task + 1;
 	if (!in_place(win))
 		return zr_buffer_room(&win->mem->out, place);
@@ -295,29 +355,31 @@ static int plan(struct window *win)
 	return 0;
 }
 
-/* Prepare `next`, NULL at the end, and write what can be written: `next` itself
- * if it is in place, else the window *before that the last step prepared. */
+/* Prepare `next` and end `before`, which the last step prepared. A window that
+ * is in place is written while it is hashed. */
 static int do_step(struct zr_writer *w, struct window *next,
-		   struct window **before, struct zr_error *err)
+		   struct window *before, struct zr_error *err)
 {
-	struct step step = { next, *before, 0 };
-	int rc;
+	struct step step = { before, before, next, 0, 0, err };
 
-	*before = next;
-	if (next && in_place(next)) {
+	if (before && !in_place(before))
+		before->at = w->meta.tail_offset;
+	if (in_place(next ? next : before)) {
 		step.write = next;
-		*before = NULL;
+		if (next)
+			next->at = before ? before->at + before->bytes
+					  : w->meta.tail_offset;
 	}
-	zr_executor_run(w->ex, (next ? next->tasks : 0) + !!step.write,
-			step_task, &step);
-	if (step.rc)
-		return zr_fail_sys(err, -step.rc, w->build.path,
+	zr_executor_run(w->ex, 2 + (next ? next->tasks : 0), step_task, &step);
+	if (step.write_rc)
+		return zr_fail_sys(err, -step.write_rc, w->build.path,
 				   "writing data.zr");
-	rc = step.write ? add_entries(step.write, err) : 0;
-	if (!rc && next && next->rc)
-		rc = zr_fail(err, next->rc, w->build.path,
-			     "no memory to encode");
-	return rc;
+	if (step.enter_rc)
+		return step.enter_rc;
+	if (next && next->rc)
+		return zr_fail(err, next->rc, w->build.path,
+			       "no memory to encode");
+	return 0;
 }
 
 int zr_write(struct zr_writer *w, const struct zr_append *a,
@@ -339,9 +401,8 @@ int zr_write(struct zr_writer *w, const struct zr_append *a,
 			return zr_fail(err, -ENOMEM, w->build.path,
 				       "no memory for a window of records");
 		first += next->count;
-		rc = do_step(w, next, &before, err);
+		rc = do_step(w, next, before, err);
+		before = next;
 	}
-	if (!rc && before)
-		rc = do_step(w, NULL, &before, err);
-	return rc;
+	return rc || !before ? rc : do_step(w, NULL, before, err);
 }
