@@ -16,7 +16,10 @@
 #include "writer.h"
 
 #define NAME_BYTES 255 /* of a file name, on every Linux file system */
-#define TEMP_EXTRA (sizeof(".." "ffffff.zrtmp") - 1)
+#define TEMP_EXTRA                                                             \
+	(sizeof(".."                                                           \
+		"ffffff.zrtmp") -                                              \
+	 1)
 #define TRIES 100
 
 /* Split `path` at its last component; trailing slashes do not count. */
@@ -48,6 +51,7 @@ static unsigned random_tag(void)
 static int make_temp(struct zr_build *b, struct zr_error *err)
 {
 	int keep = (int)strnlen(b->name, NAME_BYTES - TEMP_EXTRA);
+	int failed = EIO; /* TRIES names taken: that is no chance */
 	char *temp;
 
 	for (int i = 0; i < TRIES; i++) {
@@ -58,11 +62,12 @@ static int make_temp(struct zr_build *b, struct zr_error *err)
 			b->temp = temp;
 			return 0;
 		}
+		failed = errno == EEXIST ? EIO : errno;
 		free(temp);
-		if (errno != EEXIST)
+		if (failed != EIO)
 			break;
 	}
-	return zr_fail_sys(err, errno, b->path,
+	return zr_fail_sys(err, failed, b->path,
 			   "making a directory beside it");
 }
 
@@ -143,22 +148,28 @@ static int rename_into_place(struct zr_build *b)
 	return rename_over_claim(b);
 }
 
+/* Some file systems cannot, and say EINVAL. */
+static int sync_directory(int fd)
+{
+	return fsync(fd) && errno != EINVAL ? -1 : 0;
+}
+
 int zr_build_commit(struct zr_build *b, struct zr_error *err)
 {
 	int rc;
 
-	if (fsync(b->data_fd) || fsync(b->meta_fd) || fsync(b->dir))
+	if (fsync(b->data_fd) || fsync(b->meta_fd) || sync_directory(b->dir))
 		return zr_fail_sys(err, errno, b->path, "syncing");
-	/* Readers may come from the rename on; a child that has the file open
-	 * must not keep the lock either. */
-	(void)flock(b->meta_fd, LOCK_UN);
+	/* Readers may come from the rename on, also while a child has the file
+	 * open; whoever tidies up must still see that the build is alive. */
+	(void)flock(b->meta_fd, LOCK_SH | LOCK_NB);
 	rc = rename_into_place(b);
 	if (rc == -EEXIST || rc == -ENOTEMPTY)
 		return zr_fail(err, -EEXIST, b->path,
 			       "was made by someone else meanwhile");
 	if (rc)
 		return zr_fail_sys(err, -rc, b->path, "renaming into place");
-	if (fsync(b->parent)) {
+	if (sync_directory(b->parent)) {
 		rc = zr_fail_sys(err, errno, b->path, "syncing its directory");
 		/* Not known to be on disk: take it back, so that it can be
 		 * removed; the hidden name is ours alone. */

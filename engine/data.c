@@ -90,8 +90,11 @@ static int place_resident(struct zr_data *d, int fd, size_t len)
 int zr_data_place(struct zr_data *d, int fd, uint64_t len,
 		  enum zr_placement placement)
 {
+	bool any = placement == ZR_PLACE_AUTO;
+	int rc;
+
 	d->remote = is_remote(fd);
-	if (placement == ZR_PLACE_AUTO)
+	if (any)
 		placement = d->remote || !fits_memory(len) ? ZR_PLACE_READ
 							   : ZR_PLACE_MAP;
 	if (placement == ZR_PLACE_READ || !len)
@@ -100,7 +103,8 @@ int zr_data_place(struct zr_data *d, int fd, uint64_t len,
 		return -ENOMEM;
 	if (placement == ZR_PLACE_RESIDENT)
 		return place_resident(d, fd, (size_t)len);
-	return place_mapped(d, fd, (size_t)len);
+	rc = place_mapped(d, fd, (size_t)len);
+	return rc && any ? 0 : rc; /* then it is read */
 }
 
 void zr_data_release(struct zr_data *d)

@@ -21,10 +21,11 @@ int zr_buffer_room(struct zr_buffer *b, size_t size)
 		return 0;
 	if (grown < size)
 		grown = size;
+	free(b->p);
+	*b = (struct zr_buffer){ NULL, 0 };
 	p = malloc(grown);
 	if (!p)
 		return -ENOMEM;
-	free(b->p);
 	b->p = p;
 	b->size = grown;
 	return 0;
@@ -54,9 +55,13 @@ int zr_unless_cut(int rc, const struct zr_container *c, const uint64_t *ids,
 	struct zr_entry e;
 	struct stat st;
 
-	if ((rc && rc != -EBADMSG) || !c->data.mapped ||
-	    fstat(c->data_fd, &st) ||
-	    (uint64_t)st.st_size >= c->meta.tail_offset)
+	if ((rc && rc != -EBADMSG) || !c->data.mapped)
+		return rc;
+	if (fstat(c->data_fd, &st))
+		return zr_fail(err, -EIO, c->data_path,
+			       "asking for its length failed (errno %d)",
+			       errno);
+	if ((uint64_t)st.st_size >= c->meta.tail_offset)
 		return rc;
 	for (size_t i = 0; i < count; i++)
 		if (!zr_locate(c, ids[i], &e, NULL) &&

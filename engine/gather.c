@@ -24,9 +24,8 @@
 #define WATCHED_COUNT 8
 #define WATCHED_BYTES ((uint64_t)16 << 10)
 
-/* The disk is asked for as many records or bytes beyond the present task: a
- * queue that stays full, in a page cache that others use too. */
-#define AHEAD_COUNT ((size_t)64)
+/* The disk is asked for as many bytes beyond the present task, at least for one
+ * record: a queue that stays full, in a page cache that others use too. */
 #define AHEAD_BYTES ((uint64_t)16 << 20)
 
 static void keep_error(struct zr_gather *g, size_t i, int code,
@@ -167,9 +166,7 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 	if (watched)
 		io = zr_thread_io();
 	if (watched && zr_is_cold(g->r->c))
-		g->ahead = each < AHEAD_BYTES / AHEAD_COUNT
-				   ? (size_t)(AHEAD_BYTES / (each + 1))
-				   : AHEAD_COUNT;
+		g->ahead = (size_t)(AHEAD_BYTES / (each + 1)) + 1;
 	zr_executor_run(ex, tasks, gather_task, g);
 	if (watched)
 		zr_saw_io(g->r->c, zr_thread_io() - io, bytes);

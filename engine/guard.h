@@ -24,32 +24,29 @@ int zr_guard_install(void);
 extern __thread struct zr_guard *volatile zr_guard_current
 	__attribute__((tls_model("initial-exec")));
 
-/* if (zr_guard_enter(&g)) { a fault happened } else { read; }
- * zr_guard_leave(); -- sigsetjmp must run in the frame that stays. The signal
- * mask is not saved: the handler runs with it unchanged (SA_NODEFER). */
+/* sigsetjmp must run in the frame that stays. The signal mask is not saved: the
+ * handler runs with it unchanged (SA_NODEFER). */
 #if defined(__SANITIZE_THREAD__)
 #define ZR_SAVE_MASK 1 /* ThreadSanitizer runs handlers with all blocked */
 #else
 #define ZR_SAVE_MASK 0
 #endif
-#define zr_guard_enter(g)                                                    \
-	(zr_guard_current = (g), sigsetjmp((g)->back, ZR_SAVE_MASK))
-#define zr_guard_leave() ((void)(zr_guard_current = NULL))
 
 /* rc = call, or rc = fault if reading container c faulted in it. */
-#define ZR_GUARDED(c, rc, call, fault)                                       \
-	do {                                                                 \
-		struct zr_guard guard_ = { .start = (c)->data.bytes,         \
-					   .len = (c)->data.len };           \
-		if (!(c)->data.mapped) {                                     \
-			(rc) = (call);                                       \
-		} else {                                                     \
-			if (zr_guard_enter(&guard_))                         \
-				(rc) = (fault);                              \
-			else                                                 \
-				(rc) = (call);                               \
-			zr_guard_leave();                                    \
-		}                                                            \
+#define ZR_GUARDED(c, rc, call, fault)                                         \
+	do {                                                                   \
+		struct zr_guard guard_ = { .start = (c)->data.bytes,           \
+					   .len = (c)->data.len };             \
+		if (!(c)->data.mapped) {                                       \
+			(rc) = (call);                                         \
+		} else {                                                       \
+			zr_guard_current = &guard_;                            \
+			if (sigsetjmp(guard_.back, ZR_SAVE_MASK))              \
+				(rc) = (fault);                                \
+			else                                                   \
+				(rc) = (call);                                 \
+			zr_guard_current = NULL;                               \
+		}                                                              \
 	} while (0)
 
 #endif

@@ -141,6 +141,17 @@ static int find_layout(struct zr_reader *r, uint64_t id,
 				err);
 }
 
+/* What reading record `id` gave, or that the file was cut. Then nothing of it
+ * is kept. */
+static int unless_cut(struct zr_reader *r, int rc, uint64_t id,
+		      struct zr_error *err)
+{
+	rc = zr_unless_cut(rc, r->c, &id, 1, err);
+	if (rc)
+		r->record_id = ZR_NONE;
+	return rc;
+}
+
 int zr_record_shape(struct zr_reader *r, uint64_t id, struct zr_shape *shape,
 		    uint64_t *bytes, struct zr_error *err)
 {
@@ -152,7 +163,7 @@ int zr_record_shape(struct zr_reader *r, uint64_t id, struct zr_shape *shape,
 		ZR_GUARDED(r->c, rc, find_layout(r, id, &e, &layout, err),
 			   zr_fault(r->c, id, err));
 	if (r->c->meta.kind == ZR_RAGGED && !r->c->sums.file)
-		rc = zr_unless_cut(rc, r->c, &id, 1, err);
+		rc = unless_cut(r, rc, id, err);
 	if (rc)
 		return rc;
 	if (shape)
@@ -236,7 +247,7 @@ int zr_read(struct zr_reader *r, uint64_t id, void *dst, size_t size,
 
 	ZR_GUARDED(r->c, rc, read_record(r, id, dst, size, bytes, shape, err),
 		   zr_fault(r->c, id, err));
-	return zr_unless_cut(rc, r->c, &id, 1, err);
+	return unless_cut(r, rc, id, err);
 }
 
 static int read_part(struct zr_reader *r, uint64_t id, uint64_t offset,
@@ -269,7 +280,7 @@ int zr_read_part(struct zr_reader *r, uint64_t id, uint64_t offset, void *dst,
 
 	ZR_GUARDED(r->c, rc, read_part(r, id, offset, dst, len, err),
 		   zr_fault(r->c, id, err));
-	return zr_unless_cut(rc, r->c, &id, 1, err);
+	return unless_cut(r, rc, id, err);
 }
 
 static int check_record(struct zr_reader *r, uint64_t id,
@@ -280,7 +291,7 @@ static int check_record(struct zr_reader *r, uint64_t id,
 
 	ZR_GUARDED(r->c, rc, keep_record(r, id, e, err),
 		   zr_fault(r->c, id, err));
-	rc = zr_unless_cut(rc, r->c, &id, 1, err);
+	rc = unless_cut(r, rc, id, err);
 	if (rc || r->c->meta.kind == ZR_DENSE)
 		return rc;
 	return zr_layout_decode(&layout, r->c, id, r->record.p, e->logic,

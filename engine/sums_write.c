@@ -28,8 +28,8 @@ int zr_sums_start(struct zr_sums_writer *w, int dir, enum zr_kind kind)
 	if (!w->kept)
 		return -ENOMEM;
 	/* Not every file system has O_TMPFILE. */
-	w->dims_fd = openat(dir, "dims", O_RDWR | O_CREAT | O_EXCL |
-						 O_NOFOLLOW | O_CLOEXEC,
+	w->dims_fd = openat(dir, "dims",
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			    0600);
 	if (w->dims_fd < 0)
 		return -errno;
@@ -41,9 +41,11 @@ static int flush_dims(struct zr_sums_writer *w)
 	int rc = zr_pwrite(w->dims_fd, w->kept, 8 * w->kept_count,
 			   8 * w->kept_from);
 
+	if (rc)
+		return rc;
 	w->kept_from += w->kept_count;
 	w->kept_count = 0;
-	return rc;
+	return 0;
 }
 
 int zr_sums_add_dims(struct zr_sums_writer *w, const uint64_t *dims,
@@ -62,11 +64,13 @@ int zr_sums_add_dims(struct zr_sums_writer *w, const uint64_t *dims,
 	}
 	if (w->kept_count + count > KEPT)
 		rc = flush_dims(w);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < count; i++)
 		zr_put_le64(&w->kept[w->kept_count + i], dims[i]);
 	w->kept_count += count;
 	w->dims += count;
-	return rc;
+	return 0;
 }
 
 int zr_sums_write_rows(struct zr_sums_writer *w, const unsigned char *rows,
@@ -76,8 +80,7 @@ int zr_sums_write_rows(struct zr_sums_writer *w, const unsigned char *rows,
 			 ZR_SUMS_HEAD + first * w->row);
 }
 
-static int place_dims(struct zr_sums_writer *w, uint64_t to,
-		      unsigned char *buf)
+static int place_dims(struct zr_sums_writer *w, uint64_t to, unsigned char *buf)
 {
 	uint64_t left = 8 * w->dims, at = 0;
 	int rc = zr_sums_add_dims(w, NULL, 0); /* drops what was rolled back */
@@ -107,8 +110,8 @@ static int hash_file(struct zr_sums_writer *w, const unsigned char *head,
 	if (!rc)
 		zr_hasher_add(h, head, ZR_SUMS_HEAD - 8);
 	while (at < end && !rc) {
-		size_t n = end - at < COPY_BYTES ? (size_t)(end - at)
-						 : COPY_BYTES;
+		size_t n =
+			end - at < COPY_BYTES ? (size_t)(end - at) : COPY_BYTES;
 
 		rc = zr_pread(w->fd, buf, n, at);
 		if (!rc)

@@ -80,8 +80,8 @@ static int plan_codec(struct zr_writer *w, const struct zr_create_options *opt,
 			       "unknown codec, or a dictionary over 2^31 "
 			       "bytes");
 	if (!zr_codec_level_ok(opt->codec, opt->level))
-		return zr_fail(err, -EINVAL, path,
-			       "the codec has no level %d", opt->level);
+		return zr_fail(err, -EINVAL, path, "the codec has no level %d",
+			       opt->level);
 	if ((opt->codec == ZR_ZSTD_DICT) != has_dict)
 		return zr_fail(err, -EINVAL, path,
 			       has_dict ? "a dictionary needs codec zstd_dict"
@@ -89,8 +89,7 @@ static int plan_codec(struct zr_writer *w, const struct zr_create_options *opt,
 	w->level = zr_codec_level(opt->codec, opt->level, opt->dict_bytes);
 	if (!has_dict)
 		return 0;
-	rc = zr_encode_dict_new(&w->dict, opt->dict, opt->dict_bytes,
-				w->level);
+	rc = zr_encode_dict_new(&w->dict, opt->dict, opt->dict_bytes, w->level);
 	if (rc == -ENOMEM)
 		return zr_fail(err, rc, path, "no memory");
 	if (rc)
@@ -115,8 +114,7 @@ static int make_scratch(struct zr_writer *w, const char *path,
 
 /* Until zr_publish the header says 0 records (F8). */
 static int write_header(struct zr_writer *w, uint64_t length, uint64_t tail,
-			unsigned char head[ZR_META_TABLE],
-			struct zr_error *err)
+			unsigned char head[ZR_META_TABLE], struct zr_error *err)
 {
 	struct zr_meta m = w->meta;
 	int rc;
@@ -217,8 +215,13 @@ static void roll_back(struct zr_writer *w, uint64_t length, uint64_t tail,
 	w->sums.dims = dims;
 	w->meta.length = length;
 	w->meta.tail_offset = tail;
-	if (w->flushed > length)
+	if (w->flushed > length) {
 		w->flushed = length;
+		/* Else a build that dies later would be recovered with them. */
+		(void)!ftruncate(
+			w->build.meta_fd,
+			(off_t)(ZR_META_TABLE + length * ZR_ENTRY_BYTES));
+	}
 }
 
 static int append(struct zr_writer *w, const struct zr_append *a,
@@ -257,7 +260,8 @@ static int append(struct zr_writer *w, const struct zr_append *a,
 int zr_append_dense(struct zr_writer *w, const void *items, size_t count,
 		    struct zr_error *err)
 {
-	struct zr_append a = { .items = items, .count = count,
+	struct zr_append a = { .items = items,
+			       .count = count,
 			       .width = w->meta.record_bytes };
 	uint64_t bytes;
 
@@ -268,14 +272,15 @@ int zr_append_dense(struct zr_writer *w, const void *items, size_t count,
 		return zr_fail(err, -EINVAL, w->build.path,
 			       "%zu records are more bytes than memory has",
 			       count);
-	return count ? append(w, &a, err) : 0;
+	return append(w, &a, err);
 }
 
 /* Returns NULL if record i of a batch can be stored, else why not. */
 static const char *unstorable(const struct zr_dtype *dtype,
 			      const struct zr_ragged *b, size_t i)
 {
-	uint64_t first = b->dim_offsets[i], rank = b->dim_offsets[i + 1] - first;
+	uint64_t first = b->dim_offsets[i],
+		 rank = b->dim_offsets[i + 1] - first;
 	uint64_t bytes, span = b->offsets[i + 1] - b->offsets[i];
 	struct zr_shape shape;
 
@@ -284,7 +289,8 @@ static const char *unstorable(const struct zr_dtype *dtype,
 	if (rank > ZR_RANK_MAX)
 		return "it has more than 64 dimensions";
 	shape.rank = (uint32_t)rank;
-	memcpy(shape.dims, b->dims + first, 8 * (size_t)rank);
+	if (rank)
+		memcpy(shape.dims, b->dims + first, 8 * (size_t)rank);
 	if (zr_shape_size(dtype, &shape, NULL, &bytes) || bytes != span)
 		return "its bytes are not those of its shape";
 	if (!bytes)
@@ -313,7 +319,7 @@ int zr_append_ragged(struct zr_writer *w, const struct zr_ragged *batch,
 					  "record %zu of the batch: %s", i,
 					  why);
 	}
-	return a.count ? append(w, &a, err) : 0;
+	return append(w, &a, err);
 }
 
 /* Cut what failed appends left, and write the header, which makes the
@@ -334,12 +340,11 @@ static int finish_files(struct zr_writer *w, struct zr_error *err)
 	if (w->sums.fd >= 0) {
 		rc = zr_meta_encode(m, head);
 		if (!rc)
-			rc = zr_sums_finish(&w->sums, m->length,
-					    m->tail_offset, head);
+			rc = zr_sums_finish(&w->sums, m->length, m->tail_offset,
+					    head);
 	}
 	if (rc)
-		return zr_fail_sys(err, -rc, w->build.path,
-				   "writing check.zr");
+		return zr_fail_sys(err, -rc, w->build.path, "writing check.zr");
 	return write_header(w, m->length, m->tail_offset, head, err);
 }
 

@@ -108,10 +108,12 @@ struct zr_executor;
 struct zr_error {
 	int code;          /* what the function returned */
 	uint64_t record;   /* id of the record, or its place in an append */
-	uint64_t offset;   /* byte offset in the file `path` */
+	uint64_t offset;   /* byte offset in the file, or in the record if the
+			    * caller asked for a part of one */
 	uint64_t expected; /* the value or bound that should hold */
 	uint64_t found;    /* the value that was there */
-	char path[256];    /* the file; a longer path keeps its end */
+	char path[256];    /* the file or its container; a longer path keeps
+			    * its end */
 	char message[640];
 };
 
@@ -183,8 +185,8 @@ ZR_API int zr_shape_size(const struct zr_dtype *dtype,
  * ZR_PLACE_READ     read(2) for each record: fixed memory, no handler, and a
  *                   file that is cut is -EIO. For network file systems, data
  *                   larger than memory, servers.
- * ZR_PLACE_AUTO     MAP if the file is on a local file system and fits into
- *                   the memory of the machine, else READ. */
+ * ZR_PLACE_AUTO     MAP if the file is on a local file system, fits into the
+ *                   memory of the machine and can be mapped, else READ. */
 enum zr_placement {
 	ZR_PLACE_AUTO,
 	ZR_PLACE_MAP,
@@ -203,9 +205,10 @@ struct zr_open_options {
 /* Open the container in the directory `path`. `opt` may be NULL.
  *
  * Validates all that concerns the container as a whole (F7); a record that is
- * bad is found when it is read and spoils nothing else. Reads the table (16
- * bytes per record) and the dictionary, and the data only for
- * ZR_PLACE_RESIDENT. Holds a shared lock on the container, which keeps nobody
+ * bad is found when it is read and spoils nothing else. Reads into memory the
+ * table (16 bytes per record), the dictionary, and check.zr (8 bytes per record,
+ * or 16 and 8 for each dimension; not with ZR_OPEN_NO_CHECKSUMS), and the data
+ * only for ZR_PLACE_RESIDENT. Holds a shared lock on the container, which keeps nobody
  * from reading.
  *
  * The container lives until zr_close. Any thread.
@@ -292,10 +295,11 @@ ZR_API void zr_reader_free(struct zr_reader *r);
 ZR_API void zr_reader_trim(struct zr_reader *r, size_t keep);
 
 /* Ask the system to read the stored bytes of these records from the disk, and
- * return without waiting for them: for ids that will be gathered soon. A
- * gather asks for its own records by itself. A hint: ids that are no good are
- * passed over, and while the data of the container is seen to be in memory
- * nothing is asked. Any thread. */
+ * return without waiting for them: for ids that will be gathered soon. A gather
+ * of 8 records or 16 KiB asks for its own records by itself. A hint: ids that
+ * are no good are passed over, and while the data of the container is seen to
+ * be in memory nothing is asked (network file systems, which do not tell, are
+ * always asked). Any thread. */
 ZR_API void zr_prefetch(const struct zr_container *c, const uint64_t *ids,
 			size_t count);
 
@@ -398,7 +402,8 @@ ZR_API void zr_ragged_free(struct zr_ragged *batch);
  * of 2 MiB where the system has any. Up to `keep` bytes of buffers that are
  * not in use are kept; 0 keeps none.
  *
- * All three functions may be called by any thread. Returns 0, -ENOMEM. */
+ * Any thread may call, several at once, but in a child of fork only
+ * zr_pool_free. Returns 0, -ENOMEM. */
 struct zr_pool;
 ZR_API int zr_pool_new(struct zr_pool **out, size_t keep);
 
@@ -407,7 +412,7 @@ ZR_API int zr_pool_new(struct zr_pool **out, size_t keep);
  * until zr_pool_put. */
 ZR_API void *zr_pool_get(struct zr_pool *pool, size_t size);
 
-/* Give a buffer back. NULL is allowed. */
+/* Give back a buffer of this pool. NULL is allowed. */
 ZR_API void zr_pool_put(struct zr_pool *pool, void *buffer);
 
 /* Free the pool and all its buffers, also those in use. NULL is allowed. */
@@ -432,7 +437,8 @@ struct zr_create_options {
  * `item_shape` is the shape of every record for ZR_DENSE and NULL for
  * ZR_RAGGED. `opt` may be NULL (raw). Until zr_publish everything lies in a
  * hidden directory beside `path`, ".NAME.XXXXXX.zrtmp"; a process that dies
- * leaves that directory and no `path`.
+ * leaves that directory and no `path` (on a file system that cannot rename
+ * without replacing: an empty directory, if it dies in that moment).
  *
  * Returns 0, -EEXIST, -EINVAL (a shape, level or dictionary that cannot be
  * stored), -ENOTSUP, -ENOMEM, -EIO, or what mkdir(2) and open(2) gave. */
@@ -463,7 +469,8 @@ ZR_API int zr_append_ragged(struct zr_writer *w, const struct zr_ragged *batch,
 			    struct zr_error *err);
 
 /* Make the container appear at its path, whole and on stable storage, and
- * free the writer. On failure nothing appears, what was written is removed,
+ * free the writer; no other call may be using it. On failure nothing appears
+ * (what a failing disk does not let be renamed back is left), what was written is removed,
  * and the writer is freed as well.
  * Returns 0, -EEXIST, the kept error of an append, -ENOSPC, -EDQUOT, -EFBIG,
  * -EIO, -ENOMEM, what rename(2) gave, or -EINVAL in a child. */
