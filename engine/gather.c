@@ -53,14 +53,16 @@ __attribute__((always_inline)) static inline void
 prefetch(const struct zr_gather *g, size_t i)
 {
 	const struct zr_container *c = g->r->c;
+	/* Going down, what would be below 0 wraps to beyond the end. */
+	size_t entry = g->down ? i - ENTRY_AHEAD : i + ENTRY_AHEAD;
+	size_t record = g->down ? i - RECORD_AHEAD : i + RECORD_AHEAD;
 	const unsigned char *p;
 	uint64_t id, off;
 
-	if (i + ENTRY_AHEAD < g->count &&
-	    (id = g->ids[i + ENTRY_AHEAD]) < c->meta.length)
+	if (entry < g->count && (id = g->ids[entry]) < c->meta.length)
 		__builtin_prefetch(c->table + id * ZR_ENTRY_BYTES);
-	if (!c->data.bytes || i + RECORD_AHEAD >= g->count ||
-	    (id = g->ids[i + RECORD_AHEAD]) >= c->meta.length)
+	if (!c->data.bytes || record >= g->count ||
+	    (id = g->ids[record]) >= c->meta.length)
 		return;
 	/* Not checked: a prefetch of any address does no harm. */
 	off = zr_le64(c->table + id * ZR_ENTRY_BYTES);

@@ -10,9 +10,9 @@
  * memory, and asking for it, which costs a system call a record, ends. */
 #define QUIET_LOOKS 16u
 
-/* Asking for a record that is in memory costs a 200th of waiting for one that
- * is not; a thread sees its own share of the I/O of a gather. */
-#define SOME_IO 128u
+/* Asking for all records costs more than waiting for a few: of a gather, or of
+ * a thread's share in it, so much must come from the disk. */
+#define SOME_IO 32u
 
 /* Records no further apart are asked for together. */
 #define GAP_BYTES 16384u
