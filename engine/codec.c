@@ -14,10 +14,10 @@
 #define BLOCK_BYTES ((uint64_t)128 << 10)
 
 /* loaderx 2.0.7 writes zstd at 3 and zstd_dict at 19; with a large dictionary
- * 9 finds as much at several times the speed (docs/BENCHMARKS.md), with a small
+ * 7 finds as much at several times the speed (docs/BENCHMARKS.md), with a small
  * one it finds less. */
 #define LEVEL_ZSTD 3
-#define LEVEL_DICT 9
+#define LEVEL_DICT 7
 #define LEVEL_DICT_SMALL 12
 #define DICT_LARGE ((size_t)256 << 10)
 

@@ -425,7 +425,7 @@ static void codec_only(struct bench *b)
 	int level = b->level                    ? b->level
 		    : !b->dict                  ? 3
 		    : b->dict_bytes < 256 << 10 ? 12
-						: 9;
+						: 7;
 	size_t span;
 
 	for (size_t i = 0; i < b->records; i++)
