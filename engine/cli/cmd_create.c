@@ -333,12 +333,14 @@ static int run_recode(const struct command *cmd, int argc, char **argv)
 	"  --codec C     raw (default: reads fastest), zstd, or zstd_dict (small\n" \
 	"                records that are alike)\n"                             \
 	"  --level N     of zstd, 1 to 22 or -1 to -131072; default 3, with a\n" \
-	"                dictionary 12. Without --codec: zstd\n"              \
+	"                dictionary 7, or 12 if it is under 256 KiB. Without\n" \
+	"                --codec: zstd\n"                                     \
 	"  --dict FILE   the dictionary for zstd_dict, as 'zrecord train' makes\n" \
 	"                it; else one is trained on the records. Without\n"  \
 	"                --codec: zstd_dict, as for --tier\n"                 \
 	"  --tier T      how large a dictionary to train: fast (32 KiB),\n"    \
-	"                balanced (128 KiB, default), max (1 MiB)\n"           \
+	"                balanced (512 KiB, default), max (2 MiB), and at\n"     \
+	"                most 1/64 of the records\n"                          \
 	"  --no-checksums   leave out check.zr, the hash of each record\n"     \
 	"  --ragged      Ragged also if all records have one shape\n"          \
 	"  -j N          on N threads (default: all CPUs)\n"
