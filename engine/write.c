@@ -295,7 +295,11 @@ static void step_task(void *ctx, unsigned lane, size_t task)
 		prepare_task(s->prepare, lane, task - 2);
 	else if (task == 0 && s->write)
 		s->write_rc = write_window(s->write);
-	else if (task == 1 && s->enter)
+	else if (task == 1 && s->enter && s->enter != s->write)
+		s->enter_rc = add_entries(s->enter, s->enter_err);
+	/* Entries come after the bytes they speak of: a build that dies has
+	 * none that recovery must refuse. */
+	if (task == 0 && s->write && s->enter == s->write && !s->write_rc)
 		s->enter_rc = add_entries(s->enter, s->enter_err);
 }
 
