@@ -16,10 +16,7 @@
 #include "writer.h"
 
 #define NAME_BYTES 255 /* of a file name, on every Linux file system */
-#define TEMP_EXTRA                                                             \
-	(sizeof(".."                                                           \
-		"ffffff.zrtmp") -                                              \
-	 1)
+#define TEMP_EXTRA (sizeof("..ffffff.zrtmp") - 1)
 #define TRIES 100
 
 /* Split `path` at its last component; trailing slashes do not count. */

@@ -14,15 +14,23 @@
 /* Records of a window: so many bytes, and if they are encoded at least one for
  * each thread. */
 #define WINDOW_BYTES ((size_t)8 << 20)
-#define WINDOW_JOINED                                                          \
-	((size_t)1 << 20) /* of raw Ragged, to stay in the cache */
+/* Of raw Ragged records, to stay in the cache. */
+#define WINDOW_JOINED ((size_t)1 << 20)
 #define WINDOW_RECORDS ((size_t)8192)
 #define TASK_BYTES ((size_t)64 << 10)
 #define IOVECS 1024
 /* From here on a raw Ragged record is not worth copying behind its prefix. */
 #define SPLIT_BYTES ((size_t)32 << 10)
 
-void zr_piece_at(const struct zr_append *a, size_t i, struct zr_piece *out)
+/* One record of it: prefix[0, prefix_len) and then payload[0, len). */
+struct piece {
+	unsigned char prefix[ZR_PREFIX_MAX];
+	size_t prefix_len;
+	const unsigned char *payload;
+	size_t len;
+};
+
+static void piece_at(const struct zr_append *a, size_t i, struct piece *out)
 {
 	const struct zr_ragged *b = a->batch;
 	uint64_t first, rank;
@@ -82,9 +90,9 @@ static int add_row(struct zr_writer *w, const struct zr_append *a, size_t i,
 	return rc;
 }
 
-int zr_add_entry(struct zr_writer *w, const struct zr_append *a, size_t i,
-		 uint32_t stored, uint32_t logic, uint64_t stored_hash,
-		 struct zr_error *err)
+static int add_entry(struct zr_writer *w, const struct zr_append *a, size_t i,
+		     uint32_t stored, uint32_t logic, uint64_t stored_hash,
+		     struct zr_error *err)
 {
 	unsigned char *p;
 	int rc = 0;
@@ -130,7 +138,8 @@ struct window {
 	int rc; /* -ENOMEM from any task */
 };
 
-/* What happens at the same time; each may be NULL. */
+/* What happens at the same time; each may be NULL. A window that is written is
+ * entered after that. */
 struct step {
 	struct window *write, *enter, *prepare;
 	int write_rc, enter_rc;
@@ -147,14 +156,14 @@ static bool is_split(const struct zr_writer *w, size_t len)
 	return w->meta.codec == ZR_RAW && len >= SPLIT_BYTES;
 }
 
-static void join(unsigned char *dst, const struct zr_piece *p)
+static void join(unsigned char *dst, const struct piece *p)
 {
 	memcpy(dst, p->prefix, p->prefix_len);
 	memcpy(dst + p->prefix_len, p->payload, p->len);
 }
 
 static int encode(struct window *win, unsigned lane, struct slot *s,
-		  const struct zr_piece *piece)
+		  const struct piece *piece)
 {
 	struct zr_writer *w = win->w;
 	struct zr_buffer *source = &w->source[lane];
@@ -174,8 +183,7 @@ static int encode(struct window *win, unsigned lane, struct slot *s,
 }
 
 /* A long record is written from where it is, behind its prefix. */
-static int split(struct window *win, struct slot *s,
-		 const struct zr_piece *piece)
+static int split(struct window *win, struct slot *s, const struct piece *piece)
 {
 	struct zr_hasher *h;
 
@@ -198,11 +206,11 @@ static int split(struct window *win, struct slot *s,
 static int prepare_one(struct window *win, unsigned lane, size_t i)
 {
 	struct slot *s = &win->slot[i];
-	struct zr_piece piece;
+	struct piece piece;
 	int rc = 0;
 
 	if (!in_place(win)) {
-		zr_piece_at(win->a, win->first + i, &piece);
+		piece_at(win->a, win->first + i, &piece);
 		if (is_split(win->w, piece.len))
 			return split(win, s, &piece);
 		s->stored = win->mem->out.p + s->place;
@@ -280,9 +288,9 @@ static int add_entries(struct window *win, struct zr_error *err)
 	for (size_t i = 0; i < win->count && !rc; i++) {
 		const struct slot *s = &win->slot[i];
 
-		rc = zr_add_entry(win->w, win->a, win->first + i,
-				  (uint32_t)(s->head + s->len), s->logic,
-				  s->hash, err);
+		rc = add_entry(win->w, win->a, win->first + i,
+			       (uint32_t)(s->head + s->len), s->logic, s->hash,
+			       err);
 	}
 	return rc;
 }
@@ -316,7 +324,7 @@ static bool full(const struct window *win)
 }
 
 /* In the buffer. */
-static size_t room_of(const struct zr_writer *w, const struct zr_piece *p)
+static size_t room_of(const struct zr_writer *w, const struct piece *p)
 {
 	if (is_split(w, p->len))
 		return p->prefix_len;
@@ -329,7 +337,7 @@ static size_t room_of(const struct zr_writer *w, const struct zr_piece *p)
 static int plan(struct window *win)
 {
 	size_t place = 0, left = win->a->count - win->first;
-	struct zr_piece piece;
+	struct piece piece;
 
 	if (zr_buffer_room(&win->mem->slots,
 			   WINDOW_RECORDS * sizeof(struct slot)))
@@ -339,7 +347,7 @@ static int plan(struct window *win)
 	for (win->count = 0; win->count < left && !full(win);) {
 		struct slot *s = &win->slot[win->count];
 
-		zr_piece_at(win->a, win->first + win->count, &piece);
+		piece_at(win->a, win->first + win->count, &piece);
 		s->stored = piece.payload;
 		s->logic = (uint32_t)(piece.prefix_len + piece.len);
 		s->len = s->logic;

@@ -59,15 +59,6 @@ struct zr_append {
 	uint64_t width; /* Dense: bytes of a record */
 };
 
-/* One record of it: prefix[0, prefix_len) and then payload[0, len). */
-struct zr_piece {
-	unsigned char prefix[ZR_PREFIX_MAX];
-	size_t prefix_len;
-	const unsigned char *payload;
-	size_t len;
-};
-void zr_piece_at(const struct zr_append *a, size_t i, struct zr_piece *out);
-
 /* Make the hidden directory with its files beside `path`. */
 int zr_build_start(struct zr_build *b, const char *path, struct zr_error *err);
 /* Put it on stable storage and at its path. */
@@ -80,10 +71,6 @@ void zr_build_end(struct zr_build *b, bool remove);
 int zr_write(struct zr_writer *w, const struct zr_append *a,
 	     struct zr_error *err);
 
-/* Add the entry of record i of an append, which was written at the tail. */
-int zr_add_entry(struct zr_writer *w, const struct zr_append *a, size_t i,
-		 uint32_t stored, uint32_t logic, uint64_t stored_hash,
-		 struct zr_error *err);
 /* Write the kept entries to the table. */
 int zr_flush_entries(struct zr_writer *w, struct zr_error *err);
 

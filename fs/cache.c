@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "clock.h"
+
 #define BUCKET_BITS 12
 #define BUCKETS (1u << BUCKET_BITS)
 /* A smaller budget does not keep several blocks from being made at once. */
@@ -40,17 +42,13 @@ struct cache {
 struct cache *cache_new(uint64_t budget)
 {
 	struct cache *c = calloc(1, sizeof(*c));
-	pthread_condattr_t attr;
 
 	if (!c)
 		return NULL;
 	c->budget = budget;
 	c->room = budget < ROOM_MIN ? ROOM_MIN : budget;
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&c->change, &attr);
-	pthread_condattr_destroy(&attr);
+	cond_init_monotonic(&c->change);
 	return c;
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cache.h"
+#include "clock.h"
 #include "ops.h"
 
 /* How often they are tried, and how often a cache over its budget is looked
@@ -93,7 +94,6 @@ static void *run(void *arg)
 int park_start(struct park **out, struct mount *m)
 {
 	struct park *p = calloc(1, sizeof(*p));
-	pthread_condattr_t attr;
 	int rc;
 
 	*out = NULL;
@@ -102,10 +102,7 @@ int park_start(struct park **out, struct mount *m)
 	p->m = m;
 	p->last = &p->first;
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->work, &attr);
-	pthread_condattr_destroy(&attr);
+	cond_init_monotonic(&p->work);
 	rc = pthread_create(&p->thread, NULL, run, p);
 	if (rc) {
 		free(p);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "clock.h"
 #include "image.h"
 #include "memory.h"
 #include "order.h"
@@ -139,7 +140,6 @@ static void *run(void *arg)
 int push_start(struct push **out, struct mount *m, struct fuse_session *se)
 {
 	struct push *p = calloc(1, sizeof(*p));
-	pthread_condattr_t attr;
 	int rc;
 
 	*out = NULL;
@@ -149,10 +149,7 @@ int push_start(struct push **out, struct mount *m, struct fuse_session *se)
 	p->se = se;
 	memory_open(&p->memory);
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->work, &attr);
-	pthread_condattr_destroy(&attr);
+	cond_init_monotonic(&p->work);
 	rc = pthread_create(&p->thread, NULL, run, p);
 	if (rc) {
 		memory_close(&p->memory);

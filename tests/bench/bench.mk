@@ -5,7 +5,7 @@
 bench_venv := $(B)/venv
 loaderx_lib = $(wildcard $(bench_venv)/lib/python3*/site-packages/loaderx/lib)
 
-$(B)/bench/%: tests/bench/%.c $(B)/libzrecord.a $(if $(loader_c),$(B)/libzloader.a)
+$(B)/bench/%: tests/bench/%.c tests/bench/bench.h $(B)/libzrecord.a $(if $(loader_c),$(B)/libzloader.a)
 	@mkdir -p $(@D)
 	$(call say,BENCH,$<)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -Iengine -Iloader $(CPPFLAGS) $(CFLAGS) -o $@ $< \

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "zrecord.h"
 
 #define ROUNDS_MAX 99
@@ -30,20 +31,6 @@ struct result {
 static const char *lib, *path;
 static size_t batch = 256, batches = 20;
 
-static void die(const char *what)
-{
-	fprintf(stderr, "cold: %s\n", what);
-	exit(1);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Bytes that this process had read from a disk. */
 static double from_disk(void)
 {
@@ -51,18 +38,6 @@ static double from_disk(void)
 
 	getrusage(RUSAGE_SELF, &use);
 	return 512.0 * (double)use.ru_inblock;
-}
-
-static void drop(void)
-{
-	char name[4096];
-	int fd;
-
-	snprintf(name, sizeof(name), "%s/data.zr", path);
-	fd = open(name, O_RDONLY);
-	if (fd < 0 || fsync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
-		die("cannot drop the data from the page cache");
-	close(fd);
 }
 
 static void draw(uint64_t *ids, uint64_t records, uint64_t *seed)
@@ -173,7 +148,7 @@ static struct result in_child(int which, size_t width, uint64_t records,
 	int fd[2], status;
 	pid_t pid;
 
-	drop();
+	drop_data(path);
 	if (pipe(fd) || (pid = fork()) < 0)
 		die("fork");
 	if (!pid) {

@@ -27,6 +27,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "bench.h"
 #include "zrecord.h"
 
 #define ROUNDS_MAX 101
@@ -81,20 +82,6 @@ struct contender {
 	void (*gather)(struct bench *);
 	double krec[ROUNDS_MAX];
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void die(const char *what)
-{
-	fprintf(stderr, "gather: %s\n", what);
-	exit(1);
-}
 
 static void ours(struct bench *b)
 {

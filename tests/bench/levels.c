@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "zrecord.h"
 
 #define BATCH 256
@@ -39,20 +40,6 @@ int fsync(int fd)
 {
 	(void)fd;
 	return 0;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static _Noreturn void die(const char *what)
-{
-	fprintf(stderr, "levels: %s\n", what);
-	exit(1);
 }
 
 /* Records in an order that looks random; every one once if `n` is prime to

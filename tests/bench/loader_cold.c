@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "zloader.h"
 
 enum { rounds_max = 99, contenders = 4 };
@@ -25,32 +26,6 @@ static const char *const names[contenders] = { "gather_mapped", "loader_mapped",
 static const char *path;
 static size_t batch = 256;
 static unsigned steps = 20, step_ms;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "loader_cold: %s\n", what);
-	exit(1);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void drop(void)
-{
-	char name[4096];
-	int fd;
-
-	snprintf(name, sizeof(name), "%s/data.zr", path);
-	fd = open(name, O_RDONLY);
-	if (fd < 0 || fsync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
-		die("cannot drop the data from the page cache");
-	close(fd);
-}
 
 static void train(void)
 {
@@ -126,7 +101,7 @@ static double in_child(int which, uint64_t seed)
 	double rate;
 	pid_t pid;
 
-	drop();
+	drop_data(path);
 	if (pipe(fd) || (pid = fork()) < 0)
 		die("fork");
 	if (!pid) {

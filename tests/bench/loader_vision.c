@@ -14,15 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "zloader.h"
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int normalise(void *ctx, struct zl_batch *b)
 {

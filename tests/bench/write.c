@@ -29,6 +29,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "bench.h"
 #include "zrecord.h"
 
 #define BATCH_BYTES ((size_t)16 << 20)
@@ -83,20 +84,6 @@ struct bench {
 	const char *dir;
 	double ratio; /* of the last contender */
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static _Noreturn void die(const char *what)
-{
-	fprintf(stderr, "write: %s\n", what);
-	exit(1);
-}
 
 static void *room(size_t bytes)
 {
