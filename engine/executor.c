@@ -8,12 +8,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "zrecord.h"
+#include "executor.h"
 
 #define THREADS_MAX 4096u
 #define SPINS 2000u /* some 50 microseconds */
+#define WARM_NS 50000u
 
 /* One call of zr_executor_run, on the stack of its caller. */
 struct run {
@@ -33,6 +35,8 @@ struct zr_executor {
 	pthread_cond_t idle;   /* a worker left a run */
 	struct run *runs;      /* under lock: runs that may have tasks left */
 	atomic_uint posted;    /* how many runs were ever added */
+	atomic_int cpu;        /* of the caller that added the last */
+	_Atomic uint64_t used; /* zr_executor_touch, CLOCK_MONOTONIC in ns */
 	unsigned started;      /* under lock */
 	bool stop;             /* under lock */
 	pthread_t *thread;     /* threads - 1 */
@@ -64,9 +68,13 @@ static inline void relax(void)
 }
 
 /* Waking a sleeping thread costs more than half a small batch, so a worker
- * that has just worked looks for a while whether more comes. */
+ * that has just worked looks for a while whether more comes; but not on the CPU
+ * that the caller needs to go on, where a kernel may well have put it. */
 static void spin_for_work(struct zr_executor *ex, unsigned seen)
 {
+	if (sched_getcpu() ==
+	    atomic_load_explicit(&ex->cpu, memory_order_relaxed))
+		return;
 	for (unsigned i = 0; i < SPINS; i++) {
 		if (atomic_load_explicit(&ex->posted, memory_order_acquire) !=
 		    seen)
@@ -219,6 +227,27 @@ unsigned zr_executor_threads(const struct zr_executor *ex)
 	return ex ? ex->threads : 1;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+bool zr_executor_warm(const struct zr_executor *ex)
+{
+	return now_ns() - atomic_load_explicit(&ex->used,
+					       memory_order_relaxed) < WARM_NS;
+}
+
+void zr_executor_touch(struct zr_executor *ex)
+{
+	if (ex)
+		atomic_store_explicit(&ex->used, now_ns(),
+				      memory_order_relaxed);
+}
+
 void zr_executor_run(struct zr_executor *ex, size_t tasks,
 		     void (*fn)(void *ctx, unsigned lane, size_t task),
 		     void *ctx)
@@ -240,9 +269,10 @@ void zr_executor_run(struct zr_executor *ex, size_t tasks,
 		if (ex->started == before)
 			break;
 	}
+	atomic_store_explicit(&ex->cpu, sched_getcpu(), memory_order_relaxed);
 	atomic_fetch_add_explicit(&ex->posted, 1, memory_order_release);
-	pthread_cond_broadcast(&ex->work);
 	pthread_mutex_unlock(&ex->lock);
+	pthread_cond_broadcast(&ex->work);
 
 	take_tasks(&run, 0);
 

@@ -164,6 +164,14 @@ int zr_fetch(const struct zr_container *c, struct zr_lane *lane, uint64_t id,
 	const char *why;
 	int rc;
 
+	if (c->meta.codec == ZR_RAW && c->data.bytes) {
+		/* First, since it brings into the cache what is copied then. */
+		stored = c->data.bytes + e->offset;
+		rc = zr_compare(c, lane, id, stored, e->logic, err);
+		if (!rc)
+			zr_copy_record(dst, stored, e->logic);
+		return rc;
+	}
 	if (c->meta.codec == ZR_RAW) {
 		rc = read_stored(c, id, e->offset, dst, e->logic, err);
 		return rc ? rc : zr_compare(c, lane, id, dst, e->logic, err);

@@ -6,18 +6,22 @@
 
 #include "checked.h"
 #include "error.h"
+#include "executor.h"
 #include "guard.h"
 #include "le.h"
 #include "prefetch.h"
 
 /* Bytes a task should decode to: large enough to pay for taking it, small
- * enough that the threads end together. */
-#define TASK_BYTES ((uint64_t)128 << 10)
+ * enough that the threads end together; either some 30 microseconds. */
+#define TASK_RAW ((uint64_t)64 << 10)
+#define TASK_ENCODED ((uint64_t)16 << 10)
 
 /* A gather of fewer bytes is done by its caller before another thread would
- * have woken up. */
-#define ALONE_RAW ((uint64_t)256 << 10)
+ * have taken its share; and of fewer than ASLEEP times that if the other thread
+ * must be woken up first. */
+#define ALONE_RAW ((uint64_t)128 << 10)
 #define ALONE_ENCODED ((uint64_t)32 << 10)
+#define ASLEEP 8
 
 /* A gather of less is not worth two system calls that tell whether its data
  * is on the disk. */
@@ -126,6 +130,19 @@ static void ask_ahead(struct zr_gather *g, size_t end)
 	pthread_mutex_unlock(&g->lock);
 }
 
+/* The executor for a gather of so many bytes; NULL: not worth it. */
+static struct zr_executor *worth_sharing(const struct zr_gather *g,
+					 uint64_t bytes)
+{
+	bool raw = g->r->c->meta.codec == ZR_RAW;
+	uint64_t alone = raw ? ALONE_RAW : ALONE_ENCODED;
+	struct zr_executor *ex = g->r->ex;
+
+	if (!ex || bytes < alone)
+		return NULL;
+	return bytes >= ASLEEP * alone || zr_executor_warm(ex) ? ex : NULL;
+}
+
 static void gather_task(void *ctx, unsigned lane, size_t task)
 {
 	struct zr_gather *g = ctx;
@@ -147,20 +164,19 @@ static void gather_task(void *ctx, unsigned lane, size_t task)
 
 int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 {
+	bool raw = g->r->c->meta.codec == ZR_RAW;
 	uint64_t each = g->count ? bytes / g->count : 0;
+	uint64_t task_bytes = raw ? TASK_RAW : TASK_ENCODED;
 	bool watched = g->count >= WATCHED_COUNT || bytes >= WATCHED_BYTES;
-	struct zr_executor *ex = g->r->ex;
 	uint64_t io = 0;
 	size_t tasks;
 
 	if (!g->count)
 		return 0;
 	if (!g->run)
-		g->run = each < TASK_BYTES
-				 ? (size_t)(TASK_BYTES / (each + 1)) + 1
+		g->run = each < task_bytes
+				 ? (size_t)(task_bytes / (each + 1)) + 1
 				 : 1;
-	if (bytes < (g->r->c->meta.codec == ZR_RAW ? ALONE_RAW : ALONE_ENCODED))
-		ex = NULL;
 	tasks = (g->count - 1) / g->run + 1;
 	atomic_init(&g->failed_at, SIZE_MAX);
 	g->code = 0;
@@ -169,7 +185,9 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 		io = zr_thread_io();
 	if (watched && zr_is_cold(g->r->c))
 		g->ahead = (size_t)(AHEAD_BYTES / (each + 1)) + 1;
-	zr_executor_run(ex, tasks, gather_task, g);
+	zr_executor_run(worth_sharing(g, bytes), tasks, gather_task, g);
+	if (bytes >= ALONE_ENCODED)
+		zr_executor_touch(g->r->ex);
 	if (watched)
 		zr_saw_io(g->r->c, zr_thread_io() - io, bytes);
 	pthread_mutex_destroy(&g->lock);

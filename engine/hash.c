@@ -4,6 +4,13 @@
 
 #include <stdlib.h>
 #include <xxhash.h>
+/* libxxhash has one form for each vector width and, where it is built to (then
+ * it installs this header), takes the CPU's; else it takes the narrowest. */
+#if defined(__x86_64__) && defined(__has_include)
+#if __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h>
+#endif
+#endif
 
 struct zr_hasher {
 	XXH3_state_t *state;

@@ -84,7 +84,7 @@ static void *peer_open(void)
 	void *(*executor_create)(uint32_t, int32_t *);
 	void *(*store_open)(void *, const char *, size_t, uint8_t *, size_t,
 			    size_t *, int32_t *);
-	void *handle = dlopen(lib, RTLD_NOW), *store;
+	void *handle = dlopen(lib, RTLD_NOW | RTLD_DEEPBIND), *store;
 	uint8_t schema[4096];
 	size_t len;
 	int32_t rc;

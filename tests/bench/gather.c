@@ -37,8 +37,9 @@
 
 /* As the engine: the decoded bytes of a task, and below which a batch is not
  * worth waking another thread for. */
-#define TASK_BYTES ((size_t)128 << 10)
-#define ALONE_RAW ((uint64_t)256 << 10)
+#define TASK_RAW ((size_t)64 << 10)
+#define TASK_ENCODED ((size_t)16 << 10)
+#define ALONE_RAW ((uint64_t)128 << 10)
 #define ALONE_ENCODED ((uint64_t)32 << 10)
 
 struct peer {
@@ -227,7 +228,8 @@ static void *need(void *lib, const char *name)
 static void open_loaderx(struct peer *p, const char *lib, const char *path,
 			 unsigned threads)
 {
-	void *h = dlopen(lib, RTLD_NOW | RTLD_LOCAL);
+	/* DEEPBIND: with the libzstd that it carries, not with ours. */
+	void *h = dlopen(lib, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 	static uint8_t schema[4096];
 	size_t schema_len;
 	int32_t err = 0;
@@ -310,10 +312,12 @@ static void open_buffers(struct bench *b, const char *path)
 							 &size) +
 				       4096);
 	uint64_t most = 0, mean = zr_logical_bytes(b->c) / b->info->records;
+	uint64_t task;
 
 	for (uint64_t i = 0; i < b->info->records; i++)
 		most = table[i].logic > most ? table[i].logic : most;
-	b->run = mean < TASK_BYTES ? TASK_BYTES / (size_t)(mean + 1) + 1 : 1;
+	task = b->info->codec == ZR_RAW ? TASK_RAW : TASK_ENCODED;
+	b->run = mean < task ? task / (size_t)(mean + 1) + 1 : 1;
 	b->lengths = malloc(b->batch * 8);
 	b->offsets = malloc((b->batch + 1) * 8);
 	b->dst_size = b->batch * (size_t)most;
