@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <zdict.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 #include "error.h"
 
@@ -28,6 +30,13 @@ static bool enough(const size_t *sizes, size_t count)
 	return sum >= SAMPLES_MIN;
 }
 
+/* The parameters are not of libzstd's stable interface: with another version
+ * than the headers' they might lie elsewhere. */
+static bool same_libzstd(void)
+{
+	return ZSTD_versionNumber() / 100 == ZSTD_VERSION_NUMBER / 100;
+}
+
 int zr_train(void *dict, size_t size, size_t *bytes, const void *samples,
 	     const size_t *sizes, size_t count, struct zr_error *err)
 {
@@ -37,6 +46,10 @@ int zr_train(void *dict, size_t size, size_t *bytes, const void *samples,
 	*bytes = 0;
 	if (count > UINT_MAX)
 		return zr_fail(err, -EINVAL, NULL, "too many samples");
+	if (size < ZDICT_DICTSIZE_MIN)
+		return zr_fail(err, -EINVAL, NULL,
+			       "a dictionary has at least %d bytes",
+			       ZDICT_DICTSIZE_MIN);
 	if (!enough(sizes, count))
 		return zr_fail(err, -EINVAL, NULL,
 			       "too little data to train a dictionary on (%zu "
@@ -45,8 +58,14 @@ int zr_train(void *dict, size_t size, size_t *bytes, const void *samples,
 	params.k = size < SEGMENT ? (unsigned)size : SEGMENT;
 	params.d = MATCH;
 	params.zParams.compressionLevel = LEVEL;
-	n = ZDICT_trainFromBuffer_fastCover(dict, size, samples, sizes,
-					    (unsigned)count, params);
+	n = same_libzstd() ? ZDICT_trainFromBuffer_fastCover(
+				     dict, size, samples, sizes,
+				     (unsigned)count, params)
+			   : ZDICT_trainFromBuffer(dict, size, samples, sizes,
+						   (unsigned)count);
+	if (ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation)
+		return zr_fail(err, -ENOMEM, NULL,
+			       "no memory to train a dictionary");
 	if (ZDICT_isError(n))
 		return zr_fail(err, -EINVAL, NULL,
 			       "too little data to train a dictionary on "

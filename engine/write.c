@@ -12,8 +12,9 @@
 #include "writer.h"
 
 /* Records of a window: so many bytes, and if they are encoded at least one for
- * each thread. */
+ * each thread, as long as they are not too large. */
 #define WINDOW_BYTES ((size_t)8 << 20)
+#define WINDOW_MOST ((size_t)256 << 20)
 /* Of raw Ragged records, to stay in the cache. */
 #define WINDOW_JOINED ((size_t)1 << 20)
 #define WINDOW_RECORDS ((size_t)8192)
@@ -320,7 +321,8 @@ static bool full(const struct window *win)
 	if (w->meta.codec == ZR_RAW)
 		return win->bytes >=
 		       (win->a->items ? WINDOW_BYTES : WINDOW_JOINED);
-	return win->bytes >= WINDOW_BYTES && win->count >= w->lanes;
+	return win->bytes >= WINDOW_MOST ||
+	       (win->bytes >= WINDOW_BYTES && win->count >= w->lanes);
 }
 
 /* In the buffer. */

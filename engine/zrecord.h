@@ -58,7 +58,10 @@
  *     -EEXIST     the path to create exists
  *     -ENOMEM     no memory
  *     -EIO        a read or write failed, or a file became shorter
- *     -ENOSPC -EDQUOT -EFBIG -EROFS    writing: no room, or no writing here
+ *     -ENOSPC -EDQUOT -EFBIG -EROFS    writing: no room, or no writing here;
+ *                                      -EFBIG by a limit of the process comes
+ *                                      where SIGXFSZ is ignored, which else
+ *                                      ends it
  *     -ENOENT -ENOTDIR -EACCES -EPERM -ELOOP -ENAMETOOLONG -EMFILE -ENFILE
  *                 opening: as open(2) says
  */
@@ -439,6 +442,9 @@ struct zr_create_options {
  * hidden directory beside `path`, ".NAME.XXXXXX.zrtmp"; a process that dies
  * leaves that directory and no `path` (on a file system that cannot rename
  * without replacing: an empty directory, if it dies in that moment).
+ * A writer keeps the stored bytes of two spans of records: raw ones of 8 MiB
+ * at most, encoded ones of 8 MiB or a record for each thread of the executor,
+ * but no more than 256 MiB and one record.
  *
  * Returns 0, -EEXIST, -EINVAL (a shape, level or dictionary that cannot be
  * stored), -ENOTSUP, -ENOMEM, -EIO, or what mkdir(2) and open(2) gave. */
@@ -482,8 +488,8 @@ ZR_API void zr_discard(struct zr_writer *w);
 /* Train a dictionary for ZR_ZSTD_DICT from `count` samples that lie one after
  * the other at `samples`, sizes[i] bytes each. `dict` has room for `size`
  * bytes, at least 256; *bytes receives the length.
- * Returns 0; -EINVAL if the room is too small, or the samples are too few or
- * too small to train on. */
+ * Any thread. Returns 0; -EINVAL if the room is too small, or the samples are
+ * too few or too small to train on; -ENOMEM. */
 ZR_API int zr_train(void *dict, size_t size, size_t *bytes,
 		    const void *samples, const size_t *sizes, size_t count,
 		    struct zr_error *err);

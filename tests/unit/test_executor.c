@@ -5,9 +5,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "zrecord.h"
+#include "executor.h"
 
 enum { tasks = 10000 };
 
@@ -116,5 +117,25 @@ Test(executor, works_in_a_forked_child)
 	}
 	cr_assert(waitpid(pid, &status, 0) == pid);
 	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	zr_executor_free(ex);
+}
+
+Test(executor, is_warm_for_a_moment_only)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	struct zr_executor *ex;
+	bool warm = false;
+
+	cr_assert(zr_executor_new(&ex, 2) == 0);
+	cr_expect(!zr_executor_warm(ex), "nothing ran yet");
+	/* Others may take the CPU between the two calls. */
+	for (int i = 0; i < 1000 && !warm; i++) {
+		zr_executor_touch(ex);
+		warm = zr_executor_warm(ex);
+	}
+	cr_expect(warm);
+	nanosleep(&moment, NULL);
+	cr_expect(!zr_executor_warm(ex));
+	zr_executor_touch(NULL);
 	zr_executor_free(ex);
 }
