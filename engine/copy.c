@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A batch of such records is longer than the caches; see docs/BENCHMARKS.md. */
+/* Of less, the ends that are not streamed cost too much. */
 #define STREAM_BYTES ((size_t)32 << 10)
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 __attribute__((target("avx2"))) static void
-stream(unsigned char *dst, const unsigned char *src, size_t len)
+copy_streaming(unsigned char *dst, const unsigned char *src, size_t len)
 {
 	size_t head = -(uintptr_t)dst & 31;
 
@@ -38,16 +38,17 @@ stream(unsigned char *dst, const unsigned char *src, size_t len)
 	memcpy(dst, src, len);
 }
 
-void zr_copy_record(void *dst, const void *src, size_t len)
+void zr_copy_record(void *dst, const void *src, size_t len, bool stream)
 {
-	if (len >= STREAM_BYTES && __builtin_cpu_supports("avx2"))
-		stream(dst, src, len);
+	if (stream && len >= STREAM_BYTES && __builtin_cpu_supports("avx2"))
+		copy_streaming(dst, src, len);
 	else
 		memcpy(dst, src, len);
 }
 #else
-void zr_copy_record(void *dst, const void *src, size_t len)
+void zr_copy_record(void *dst, const void *src, size_t len, bool stream)
 {
+	(void)stream;
 	memcpy(dst, src, len);
 }
 #endif

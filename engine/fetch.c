@@ -76,7 +76,7 @@ static int read_stored(const struct zr_container *c, uint64_t id, uint64_t off,
 	int rc;
 
 	if (c->data.bytes) {
-		zr_copy_record(dst, c->data.bytes + off, len);
+		memcpy(dst, c->data.bytes + off, len);
 		return 0;
 	}
 	rc = zr_pread(c->data_fd, dst, len, off);
@@ -169,7 +169,7 @@ int zr_fetch(const struct zr_container *c, struct zr_lane *lane, uint64_t id,
 		stored = c->data.bytes + e->offset;
 		rc = zr_compare(c, lane, id, stored, e->logic, err);
 		if (!rc)
-			zr_copy_record(dst, stored, e->logic);
+			zr_copy_record(dst, stored, e->logic, lane->stream);
 		return rc;
 	}
 	if (c->meta.codec == ZR_RAW) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "checked.h"
+#include "copy.h"
 #include "error.h"
 #include "executor.h"
 #include "guard.h"
@@ -151,6 +152,7 @@ static void gather_task(void *ctx, unsigned lane, size_t task)
 	volatile size_t next = first;
 	int rc;
 
+	g->r->lane[lane].stream = g->stream;
 	if (g->ahead)
 		ask_ahead(g, end);
 	while (next < end) {
@@ -160,6 +162,7 @@ static void gather_task(void *ctx, unsigned lane, size_t task)
 		if (rc)
 			next = next + 1;
 	}
+	g->r->lane[lane].stream = false;
 }
 
 int zr_gather_all(struct zr_gather *g, uint64_t bytes)
@@ -173,6 +176,7 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 
 	if (!g->count)
 		return 0;
+	g->stream = bytes >= ZR_STREAM_BATCH;
 	if (!g->run)
 		g->run = each < task_bytes
 				 ? (size_t)(task_bytes / (each + 1)) + 1

@@ -215,7 +215,8 @@ static int one_raw(struct zr_gather *g, struct zr_lane *lane, size_t i,
 	if (!rc)
 		rc = keep_shape(g, i, p, e.logic, err);
 	if (!rc)
-		zr_copy_record(g->dst + offsets[i], p + (e.logic - len), len);
+		zr_copy_record(g->dst + offsets[i], p + (e.logic - len), len,
+			       lane->stream);
 	return rc;
 }
 
