@@ -67,6 +67,7 @@ int daemon_start(struct daemon *d, bool foreground)
 	}
 	close(fds[0]);
 	d->pipe = fds[1];
+	d->null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	setsid();
 	return 0;
 }
@@ -86,20 +87,17 @@ static int report(struct daemon *d, int status)
 
 int daemon_ready(struct daemon *d)
 {
-	int null;
-
 	if (d->pipe < 0)
 		return 0;
 	/* Before the report: whoever waits for the end of our output must not
 	 * wait for the end of the mount. */
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null < 0 || chdir("/"))
+	if (chdir("/"))
 		return -1;
 	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
-		if (dup2(null, fd) < 0)
+		if (dup2(d->null, fd) < 0)
 			return -1;
 	}
-	close(null);
+	close(d->null);
 	return report(d, EXIT_DONE);
 }
 

@@ -10,6 +10,7 @@
 
 struct daemon {
 	int pipe; /* to the parent, or -1 in the foreground */
+	int null; /* what stdio will be; opened while that is allowed */
 };
 
 /* Make sure that descriptors 0, 1 and 2 are open, so that no other file gets

@@ -8,45 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "mounts.h"
 #include "say.h"
-
-/* Bind mounts that a signal takes down; more than anyone makes. */
-#define PLACES_MAX 1000
-
-/* It must be on top where it is, or another one would be unmounted. */
-static bool unmount_at(const struct detach *d, const char *path)
-{
-	struct place top;
-	bool ours = place_at(path, &top) && top.major == d->major &&
-		    top.minor == d->minor;
-
-	if (ours)
-		place_unmount(path);
-	else
-		say("cannot unmount %s: another file system is mounted over "
-		    "it",
-		    path);
-	place_free(&top);
-	return ours;
-}
-
-/* The mount may have been moved with a directory above it, or be gone; parts
- * of it may be bound elsewhere, and the kernel ends the connection with the
- * last of all. Returns whether there is nothing left to unmount. */
-static bool unmount(const struct detach *d)
-{
-	struct place ours;
-	bool done = true;
-
-	for (int i = 0; done && i < PLACES_MAX; i++) {
-		if (!place_of(d->major, d->minor, &ours))
-			break;
-		done = unmount_at(d, ours.path);
-		place_free(&ours);
-	}
-	return done;
-}
 
 static void *wait_for_signals(void *arg)
 {
@@ -60,7 +22,7 @@ static void *wait_for_signals(void *arg)
 			say("ended by a second signal: files were still open");
 			_exit(EXIT_SYSTEM);
 		}
-		d->unmounted = unmount(d);
+		d->unmounted = unmounter_unmount(d->unmounter);
 	}
 	return NULL;
 }
@@ -75,17 +37,11 @@ void detach_block(struct detach *d)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-int detach_start(struct detach *d, const char *mountpoint)
+int detach_start(struct detach *d, struct unmounter *u)
 {
-	struct place p;
-
+	d->unmounter = u;
 	d->unmounted = false;
 	d->stop = false;
-	if (!place_at(mountpoint, &p))
-		return -ENOENT;
-	d->major = p.major;
-	d->minor = p.minor;
-	place_free(&p);
 	return -pthread_create(&d->thread, NULL, wait_for_signals, d);
 }
 

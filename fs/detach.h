@@ -9,8 +9,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "unmounter.h"
+
 struct detach {
-	unsigned major, minor;	/* the device of the mount */
+	struct unmounter *unmounter;
 	pthread_t thread;
 	sigset_t signals;
 	_Atomic bool unmounted; /* a signal came */
@@ -20,9 +22,9 @@ struct detach {
 /* Block the signals in this thread and those it starts; they wait. */
 void detach_block(struct detach *d);
 
-/* Start the thread that takes them, once the mount is at `mountpoint`, which is
- * absolute and without links. Returns 0 or a negative errno. */
-int detach_start(struct detach *d, const char *mountpoint);
+/* Start the thread that takes them, and has them unmounted by `u`. Returns 0 or
+ * a negative errno. */
+int detach_start(struct detach *d, struct unmounter *u);
 
 /* End the thread. */
 void detach_stop(struct detach *d);

@@ -24,6 +24,8 @@ bool dir_tells_all(const struct mount *m)
 		    s->info->codec != ZR_RAW)
 			costly += s->info->records;
 	}
+	if (m->opt->preload)
+		return true;
 	return m->opt->push_bytes && all <= TELL_MAX &&
 	       costly <= TELL_COSTLY_MAX;
 }

@@ -24,24 +24,31 @@ void memory_close(struct memory *m)
 		close(m->file);
 }
 
-static bool ask(int file)
+/* In KiB. */
+static bool ask(int file, unsigned long long *total,
+		unsigned long long *available)
 {
-	unsigned long long total = 0, available = 0;
 	char text[512], *p;
-	ssize_t n = pread(file, text, sizeof(text) - 1, 0);
+	ssize_t n = file < 0 ? -1 : pread(file, text, sizeof(text) - 1, 0);
 
 	if (n <= 0)
-		return true;
+		return false;
 	text[n] = '\0';
 	p = strstr(text, "MemAvailable:");
-	if (!p || sscanf(text, "MemTotal: %llu", &total) != 1 ||
-	    sscanf(p, "MemAvailable: %llu", &available) != 1)
-		return true;
-	return available > SPARE(total);
+	return p && sscanf(text, "MemTotal: %llu", total) == 1 &&
+	       sscanf(p, "MemAvailable: %llu", available) == 1;
+}
+
+uint64_t memory_available(const struct memory *m)
+{
+	unsigned long long total, available;
+
+	return ask(m->file, &total, &available) ? available << 10 : 0;
 }
 
 bool memory_is_free(struct memory *m)
 {
+	unsigned long long total, available;
 	struct timespec now;
 	uint64_t ms;
 
@@ -50,7 +57,8 @@ bool memory_is_free(struct memory *m)
 	if (m->file >= 0 &&
 	    (!m->checked || ms - m->checked >= INTERVAL_MS)) {
 		m->checked = ms;
-		m->free = ask(m->file);
+		m->free = !ask(m->file, &total, &available) ||
+			  available > SPARE(total);
 	}
 	return m->free;
 }

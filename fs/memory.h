@@ -15,6 +15,9 @@ struct memory {
 void memory_open(struct memory *m);
 void memory_close(struct memory *m);
 
+/* Return how many bytes are available, the page cache included; 0: unknown. */
+uint64_t memory_available(const struct memory *m);
+
 /* Return false if the page cache would only grow at the cost of others. Asks
  * the kernel now and then, not each time. */
 bool memory_is_free(struct memory *m);

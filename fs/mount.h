@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "memory.h"
 #include "options.h"
 #include "tree.h"
 #include "zrecord.h"
@@ -97,7 +98,10 @@ struct mount {
 	_Atomic uint64_t init_unique;  /* the INIT request, while unanswered */
 	int sleep_fd;                  /* what idle threads wait on (wait.h) */
 	_Atomic uint32_t init_offered; /* its flags */
+	_Atomic uint32_t init_offered2;
 	_Atomic uint64_t complaints;   /* see complain() */
+	unsigned sandbox;              /* what is in force (sandbox.h) */
+	struct memory memory;          /* of the machine; for push */
 	pthread_key_t worker_key;
 	pthread_mutex_t lock;
 	struct worker *workers; /* under lock */

@@ -33,6 +33,17 @@ bool open_again(struct mount *m, struct parked *r)
 	return true;
 }
 
+/* Whether the kernel is not to keep what it reads of a file. */
+static bool is_direct(struct mount *m, const struct node *n)
+{
+	struct stat st;
+
+	if (m->opt->cache != CACHE_AUTO)
+		return m->opt->cache == CACHE_DIRECT;
+	return !attr_get(m, n, &st) &&
+	       (uint64_t)st.st_size > OPTIONS_AUTO_BYTES;
+}
+
 /* ENOSYS makes the kernel open files by itself from then on, and keep what it
  * has read: the largest saving there is for small files. */
 void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -42,7 +53,8 @@ void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int rc = attr_node(m, ino, &r.node);
 
 	count_request(m, REQUEST_OPEN);
-	fi->keep_cache = 1;
+	fi->direct_io = !rc && is_direct(m, &r.node);
+	fi->keep_cache = !fi->direct_io;
 	r.file = *fi;
 	if (m->no_open)
 		fuse_reply_err(req, ENOSYS);

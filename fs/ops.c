@@ -31,7 +31,7 @@ static void op_init(void *data, struct fuse_conn_info *conn)
 		conn->want &= ~(unsigned)FUSE_CAP_READDIRPLUS_AUTO;
 	conn->max_background = BACKGROUND_MAX;
 	conn->congestion_threshold = BACKGROUND_MAX * 3 / 4;
-	m->no_open = !m->opt->verify_open &&
+	m->no_open = !m->opt->verify_open && m->opt->cache == CACHE_PAGE &&
 		     (conn->capable & FUSE_CAP_NO_OPEN_SUPPORT);
 	/* fusermount3 opens the mount to see that the driver died: with
 	 * auto_unmount the kernel must not do that by itself. */

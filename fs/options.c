@@ -39,13 +39,21 @@ static const char help[] =
 	"its files in\n"
 	"                    the root\n"
 	"  -o cache_mb=N     decoded records to keep, in MiB (64)\n"
+	"  -o cache=page|direct|auto  what was read stays in the page cache "
+	"(default),\n"
+	"                    does not, or does of files up to 8 MiB\n"
 	"  -o push_mb=N      bytes that the kernel is told ahead of a reader "
 	"who goes\n"
 	"                    through records/ in order, in MiB (8)\n"
+	"  -o preload        give the kernel all records that fit in half of "
+	"the memory,\n"
+	"                    from the start\n"
 	"  -o push=off       tell the kernel only what it asks for\n"
 	"  -o checksums=off  do not compare records with check.zr (on)\n"
 	"  -o verify=open    check records when they are opened, not as they "
 	"are read\n"
+	"  -o sandbox=off    keep the rights to open files and start programs "
+	"(on)\n"
 	"  -o xattr          extended attributes: dtype, shape, codec, index\n"
 	"  -o cleanup_stale  unmount first what a driver that died has left\n"
 	"  -o threads=N      threads that serve (as many as CPUs, at most 16)\n"
@@ -96,18 +104,31 @@ static int parse_switch(bool *off, const char *option, const char *value)
 	return *off || !strcmp(value, "on") ? -1 : bad_value(option);
 }
 
-static int parse_layout(enum layout *layout, const char *option,
-			const char *value)
+/* Which of three words the value is. */
+static int parse_word(unsigned *word, const char *const names[static 3],
+		      const char *option, const char *value)
 {
-	static const char *const names[] = { "full", "records", "flat" };
-
-	for (unsigned i = 0; i < 3; i++) {
-		if (!strcmp(value, names[i])) {
-			*layout = (enum layout)i;
+	for (*word = 0; *word < 3; (*word)++) {
+		if (!strcmp(value, names[*word]))
 			return -1;
-		}
 	}
 	return bad_value(option);
+}
+
+static int word_option(struct options *opt, enum option_kind kind,
+		       const char *option, const char *value)
+{
+	static const char *const layouts[] = { "full", "records", "flat" };
+	static const char *const caches[] = { "page", "direct", "auto" };
+	bool layout = kind == OPTION_LAYOUT;
+	unsigned word;
+	int rc = parse_word(&word, layout ? layouts : caches, option, value);
+
+	if (rc < 0 && layout)
+		opt->layout = (enum layout)word;
+	else if (rc < 0)
+		opt->cache = (enum cache_mode)word;
+	return rc;
 }
 
 static bool parse_mode(const char *text, mode_t *mode)
@@ -169,7 +190,8 @@ static int value_option(struct options *opt, enum option_kind kind,
 	case OPTION_BATCH:
 		return parse_sizes(opt, option, value);
 	case OPTION_LAYOUT:
-		return parse_layout(&opt->layout, option, value);
+	case OPTION_CACHE:
+		return word_option(opt, kind, option, value);
 	case OPTION_PUSH:
 		return parse_switch(&opt->no_push, option, value);
 	case OPTION_VERIFY:
@@ -179,6 +201,8 @@ static int value_option(struct options *opt, enum option_kind kind,
 			       : bad_value(option);
 	case OPTION_CHECKSUMS:
 		return parse_switch(&opt->no_checksums, option, value);
+	case OPTION_SANDBOX:
+		return parse_switch(&opt->no_sandbox, option, value);
 	case OPTION_UID:
 	case OPTION_GID:
 	case OPTION_CACHE_MB:
@@ -191,6 +215,7 @@ static int value_option(struct options *opt, enum option_kind kind,
 	case OPTION_RW:
 	case OPTION_DEBUG:
 	case OPTION_XATTR:
+	case OPTION_PRELOAD:
 	case OPTION_CLEANUP_STALE:
 		break;
 	}
@@ -250,6 +275,7 @@ static int one_option(struct options *opt, char *option)
 	}
 	opt->debug |= kind == OPTION_DEBUG;
 	opt->xattr |= kind == OPTION_XATTR;
+	opt->preload |= kind == OPTION_PRELOAD;
 	opt->cleanup_stale |= kind == OPTION_CLEANUP_STALE;
 	/* mount(8) adds rw to every line without ro. */
 	if (kind == OPTION_RW && !opt->helper)
@@ -370,6 +396,20 @@ static int parse_flags(struct options *opt, int argc, char **argv)
 	return rc;
 }
 
+/* Some exclude others. */
+static int consistent(const struct options *opt)
+{
+	if (opt->preload && opt->no_push) {
+		say("-o preload and push=off exclude each other");
+		return EXIT_USAGE;
+	}
+	if (opt->preload && opt->cache == CACHE_DIRECT) {
+		say("-o preload and cache=direct exclude each other");
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
 int options_parse(struct options *opt, int argc, char **argv)
 {
 	int rc;
@@ -399,7 +439,7 @@ int options_parse(struct options *opt, int argc, char **argv)
 	opt->foreground |= opt->debug;
 	if (opt->no_push)
 		opt->push_bytes = 0;
-	return -1;
+	return consistent(opt);
 }
 
 void options_free(struct options *opt)

@@ -18,6 +18,15 @@ enum layout {
 	LAYOUT_FLAT,    /* the files of records/ in the root */
 };
 
+/* Whether what was read stays in the kernel. */
+enum cache_mode {
+	CACHE_PAGE,   /* in the page cache */
+	CACHE_DIRECT, /* not: reads come as they are asked for, up to 1 MiB */
+	CACHE_AUTO,   /* of files up to OPTIONS_AUTO_BYTES */
+};
+
+#define OPTIONS_AUTO_BYTES ((uint64_t)8 << 20)
+
 struct options {
 	const char *container;
 	const char *mountpoint;
@@ -35,10 +44,13 @@ struct options {
 	unsigned threads;    /* 0: as many as make sense */
 	uint64_t cache_bytes;
 	enum layout layout;
+	enum cache_mode cache;
+	bool preload;
 	bool no_push;
 	uint64_t push_bytes; /* ahead of a reader; 0 if no_push */
 	bool no_checksums;   /* do not compare records with check.zr */
 	bool verify_open;    /* check a record before its open is answered */
+	bool no_sandbox; /* do not give up any rights */
 	bool xattr;
 	bool cleanup_stale; /* unmount a dead mount of ours first */
 	unsigned batch_count;

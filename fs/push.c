@@ -8,7 +8,6 @@
 
 #include "clock.h"
 #include "image.h"
-#include "memory.h"
 #include "order.h"
 
 /* Ahead of a reader; more only waits in the cache of the processor. */
@@ -24,7 +23,6 @@
 struct push {
 	struct mount *m;
 	struct fuse_session *se;
-	struct memory memory; /* of the thread */
 	pthread_t thread;
 	_Atomic uint64_t records, bytes;
 	pthread_mutex_t lock;
@@ -46,9 +44,8 @@ static int store(struct push *p, uint64_t ino, const struct image *image)
 	return fuse_lowlevel_notify_store(p->se, ino, 0, &v, 0);
 }
 
-/* Returns the bytes that were pushed, or a negative errno. An empty store
- * tells for little whether the kernel knows the file at all. */
-static int64_t push_record(struct push *p, const struct node *n)
+/* An empty store tells for little whether the kernel knows the file at all. */
+int64_t push_now(struct push *p, const struct node *n)
 {
 	const struct stream *s = mount_stream(p->m, n);
 	struct worker *w = mount_worker(p->m);
@@ -59,8 +56,7 @@ static int64_t push_record(struct push *p, const struct node *n)
 	int rc;
 
 	if (!w || worker_use(w, s) ||
-	    room - ZR_NPY_HEADER_MAX > p->m->opt->push_bytes ||
-	    !memory_is_free(&p->memory))
+	    room - ZR_NPY_HEADER_MAX > p->m->opt->push_bytes)
 		return -ENOMEM;
 	rc = store(p, ino, &image);
 	if (rc)
@@ -81,10 +77,11 @@ static int64_t push_record(struct push *p, const struct node *n)
 /* Called and returns with the lock. */
 static void one_record(struct push *p, const struct node *n)
 {
-	int64_t done;
+	int64_t done = -ENOMEM;
 
 	pthread_mutex_unlock(&p->lock);
-	done = push_record(p, n);
+	if (memory_is_free(&p->m->memory))
+		done = push_now(p, n);
 	pthread_mutex_lock(&p->lock);
 	if (done == -ENOENT)
 		p->pause = UNKNOWN_PAUSE;
@@ -147,12 +144,10 @@ int push_start(struct push **out, struct mount *m, struct fuse_session *se)
 		return -ENOMEM;
 	p->m = m;
 	p->se = se;
-	memory_open(&p->memory);
 	pthread_mutex_init(&p->lock, NULL);
 	cond_init_monotonic(&p->work);
 	rc = pthread_create(&p->thread, NULL, run, p);
 	if (rc) {
-		memory_close(&p->memory);
 		free(p);
 		return -rc;
 	}
@@ -177,7 +172,6 @@ void push_stop(struct push *p)
 	wake(p);
 	pthread_mutex_unlock(&p->lock);
 	pthread_join(p->thread, NULL);
-	memory_close(&p->memory);
 	pthread_cond_destroy(&p->work);
 	pthread_mutex_destroy(&p->lock);
 	free(p);

@@ -25,6 +25,10 @@ void push_stop(struct push *p);
 /* A reader began to read the record `n`. */
 void push_seen(struct push *p, const struct stream *s, const struct node *n);
 
+/* Push the record `n` now, from a thread that answers no requests. Returns the
+ * bytes, or a negative errno: -ENOENT if the kernel does not know the file. */
+int64_t push_now(struct push *p, const struct node *n);
+
 /* The kernel is to forget what it read of the file `ino`, but not before who
  * reads it now is done: that one would be made to ask again, and again. */
 void push_forget(struct push *p, uint64_t ino);

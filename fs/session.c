@@ -13,15 +13,22 @@
 #include "detach.h"
 #include "ops.h"
 #include "park.h"
+#include "preload.h"
 #include "push.h"
+#include "sandbox.h"
 #include "say.h"
 #include "wait.h"
 
 #define THREADS_DEFAULT_MAX 16
 
 /* libfuse before 3.17 forgets FUSE_PARALLEL_DIROPS in its answer to INIT,
- * without which the kernel sends lookups in one directory one by one. The two
- * functions below put the bit in on its way out, if the kernel offered it. */
+ * without which the kernel sends lookups in one directory one by one; and does
+ * not know that files which are not cached may be mapped all the same. The two
+ * functions below put the bits in on their way out, if the kernel offered them.
+ */
+
+/* In flags2; not in the header of older kernels. */
+#define DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 
 static ssize_t io_read(int fd, void *buf, size_t len, void *data)
 {
@@ -41,6 +48,10 @@ static ssize_t io_read(int fd, void *buf, size_t len, void *data)
 			       offsetof(struct fuse_init_in, flags),
 		       sizeof(init.flags));
 		m->init_offered = init.flags;
+		if (n >= (ssize_t)(sizeof(in) + sizeof(init))) {
+			memcpy(&init, (char *)buf + sizeof(in), sizeof(init));
+			m->init_offered2 = init.flags2;
+		}
 		m->init_unique = in.unique;
 	}
 	return n;
@@ -54,10 +65,16 @@ static ssize_t io_writev(int fd, struct iovec *iov, int count, void *data)
 	if (m->init_unique && count == 2 && !header->error &&
 	    header->unique == m->init_unique &&
 	    iov[1].iov_len >=
-		    offsetof(struct fuse_init_out, flags) + sizeof(uint32_t)) {
+		    offsetof(struct fuse_init_out, flags2) + sizeof(uint32_t)) {
 		struct fuse_init_out *out = iov[1].iov_base;
 
 		out->flags |= m->init_offered & FUSE_PARALLEL_DIROPS;
+		if (m->opt->cache != CACHE_PAGE &&
+		    (m->init_offered & FUSE_INIT_EXT) &&
+		    (m->init_offered2 & DIRECT_IO_ALLOW_MMAP)) {
+			out->flags |= FUSE_INIT_EXT;
+			out->flags2 |= DIRECT_IO_ALLOW_MMAP;
+		}
 		m->init_unique = 0;
 	}
 	return writev(fd, iov, count);
@@ -179,37 +196,68 @@ static int serve_loop(struct mount *m, struct fuse_session *se,
 	return EXIT_SYSTEM;
 }
 
-static int run_mounted(struct mount *m, struct daemon *d,
-		       struct fuse_session *se, const char *mountpoint,
-		       struct detach *detach)
+/* All files are open by now, and there are no threads yet. */
+static void give_up_rights(struct mount *m)
 {
-	int status, rc = fuse_session_custom_io(se, &io, fuse_session_fd(se));
+	if (!m->opt->no_sandbox && sandbox_fits())
+		m->sandbox = sandbox_enter();
+}
 
-	m->sleep_fd = -1;
-	if (!rc)
-		rc = wait_start(fuse_session_fd(se), &m->sleep_fd);
-	if (!rc)
-		rc = detach_start(detach, mountpoint);
-	if (rc) {
-		say("%s: %s", mountpoint, strerror(-rc));
-		if (m->sleep_fd >= 0)
-			close(m->sleep_fd);
-		return EXIT_SYSTEM;
-	}
-	status = first_request(se);
+static int serve_mounted(struct mount *m, struct daemon *d,
+			 struct fuse_session *se, const char *mountpoint,
+			 struct detach *detach, struct preload *preload)
+{
+	int status = first_request(se);
+
 	if (status)
 		say("%s: %s", mountpoint,
 		    detach->unmounted ? "ended by a signal while mounting"
 				      : "the kernel did not answer the mount");
 	else if (push_start(&m->push, m, se) || park_start(&m->park, m) ||
-		 daemon_ready(d))
+		 preload_start(preload, m->push) || daemon_ready(d))
 		status = EXIT_SYSTEM;
 	else
 		status = serve_loop(m, se, mountpoint);
+	preload_stop(preload);
 	push_stop(m->push);
 	park_stop(m->park);
-	detach_stop(detach);
-	close(m->sleep_fd);
+	return status;
+}
+
+static int run_mounted(struct mount *m, struct daemon *d,
+		       struct fuse_session *se, const char *mountpoint,
+		       struct detach *detach)
+{
+	struct unmounter unmounter = { .fd = -1 };
+	struct preload *preload = NULL;
+	int rc = fuse_session_custom_io(se, &io, fuse_session_fd(se));
+	int status = EXIT_SYSTEM;
+
+	m->sleep_fd = -1;
+	if (!rc)
+		rc = wait_start(fuse_session_fd(se), &m->sleep_fd);
+	if (!rc)
+		rc = unmounter_start(&unmounter, mountpoint, d->pipe < 0);
+	if (!rc)
+		rc = preload_new(&preload, m, mountpoint);
+	if (!rc) {
+		give_up_rights(m);
+		rc = detach_start(detach, &unmounter);
+	}
+	if (rc) {
+		say("%s: %s", mountpoint, strerror(-rc));
+		preload_stop(preload);
+	} else {
+		status = serve_mounted(m, d, se, mountpoint, detach,
+				       preload);
+		detach_stop(detach);
+	}
+	/* What did not end by an unmount; libfuse may not do so any more. */
+	if (status && unmounter.fd >= 0)
+		unmounter_unmount(&unmounter);
+	unmounter_stop(&unmounter);
+	if (m->sleep_fd >= 0)
+		close(m->sleep_fd);
 	return status;
 }
 

@@ -19,6 +19,7 @@ int mount_init(struct mount *m)
 	if (pthread_key_create(&m->worker_key, NULL))
 		return -ENOMEM;
 	m->ready = true;
+	memory_open(&m->memory);
 	pthread_mutex_init(&m->lock, NULL);
 	m->images = cache_new(m->opt->cache_bytes);
 	m->layouts = cache_new(LAYOUT_BYTES);
@@ -47,6 +48,7 @@ void mount_free(struct mount *m)
 	cache_free(m->images);
 	cache_free(m->layouts);
 	gathers_free(m->gathers);
+	memory_close(&m->memory);
 	pthread_key_delete(m->worker_key);
 	pthread_mutex_destroy(&m->lock);
 }

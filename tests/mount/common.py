@@ -77,6 +77,17 @@ def drivers(point):
     return found
 
 
+def driver_of(point):
+    """Without the process that unmounts for it."""
+    found = []
+    for pid in drivers(point):
+        with open(f"/proc/{pid}/comm", encoding="ascii") as f:
+            if f.read() == "zrecordfs\n":
+                found.append(pid)
+    check(len(found) == 1, f"{point} has the drivers {found}")
+    return found[0]
+
+
 class Mount:
     """A mount, in the background or (with -f) in the foreground."""
 

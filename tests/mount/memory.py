@@ -13,7 +13,7 @@ SMALL = 48 * MIB
 
 
 def status(point, field):
-    with open(f"/proc/{drivers(point)[0]}/status", encoding="ascii") as f:
+    with open(f"/proc/{driver_of(point)}/status", encoding="ascii") as f:
         return int(f.read().split(field + ":")[1].split()[0]) * 1024
 
 

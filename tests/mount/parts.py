@@ -71,12 +71,6 @@ def descriptors(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
-def driver_of(point):
-    found = drivers(point)
-    check(len(found) == 1, f"{point} has the drivers {found}")
-    return found[0]
-
-
 class Child:
     """`function` in a process of its own, which may not take for ever."""
 

@@ -155,7 +155,7 @@ for end in ("lazy", "signal", "lazy", "signal", "busy"):
         if end == "lazy":
             quiet("fusermount3", "-uz", p)
         elif end == "signal":
-            os.kill(drivers(p)[0], signal.SIGTERM)
+            os.kill(driver_of(p), signal.SIGTERM)
         else:
             check(quiet("fusermount3", "-u", p).returncode, "busy: unmounted")
         for fd, want in zip(fds[20:], files[RAW][20:]):

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Processes that do for the driver what it may no longer do itself. */
+#include "helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SOCKET (STDERR_FILENO + 1)
+
+/* No file but `fd`, which becomes SOCKET: the session's would keep the mount
+ * alive without a driver, the driver's pipe and terminal whoever waits for
+ * it. */
+static int close_others(int fd, bool keep_stderr)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	if (null < 0)
+		return -1;
+	for (int i = 0; i < STDERR_FILENO + !keep_stderr; i++) {
+		if (dup2(null, i) < 0)
+			return -1;
+	}
+	/* Beyond SOCKET, so that neither is in the way of the other. */
+	fd = fcntl(fd, F_DUPFD, SOCKET + 1);
+	if (fd < 0 || dup2(fd, SOCKET) < 0)
+		return -1;
+	return close_range(SOCKET + 1, ~0u, 0);
+}
+
+int helper_start(pid_t *pid, const char *name, bool say,
+		 void (*main)(int fd, void *arg), void *arg)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		return -errno;
+	*pid = fork();
+	if (!*pid) {
+		/* So that it is not taken for the driver. */
+		prctl(PR_SET_NAME, name);
+		if (close_others(fds[1], say) || chdir("/"))
+			_exit(1);
+		main(SOCKET, arg);
+		_exit(0);
+	}
+	close(fds[1]);
+	if (*pid < 0) {
+		int rc = -errno;
+
+		close(fds[0]);
+		return rc;
+	}
+	return fds[0];
+}

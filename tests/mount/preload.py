@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""-o preload: the kernel has all records before anyone asks, of every kind of
+container; and -o cache=: what stays in the kernel of what was read."""
+import mmap
+import random
+
+from parts import *
+
+N = 300
+rng = np.random.default_rng(4)
+small = rng.integers(0, 99, (N, 700), dtype="<i4")
+large = rng.integers(0, 9, (3, 3 << 20), dtype="<i4")  # 12 MiB each
+RAW = make_dense("raw", small)
+ZSTD = make_dense("zstd", small, "zstd")
+RAGGED = make_ragged("ragged", [small[i, :1 + i] for i in range(N)], "zstd")
+LARGE = make_dense("large", large)
+ALL = f"{WORK}/all"
+os.mkdir(ALL)
+os.symlink(RAW, f"{ALL}/one")
+os.symlink(RAGGED, f"{ALL}/two")
+
+
+def whole(point, folder, want):
+    for i, w in enumerate(want):
+        check(read(f"{point}/{folder}/{i:06}.npy") == w, f"record {i}")
+
+
+def loaded(point, count):
+    check(wait_until(lambda: stats(point)["pushed_records"] >= count),
+          stats(point))
+
+
+def requests(point, kind):
+    return stats(point)["requests"][kind]
+
+
+@part("after it no record is asked for")
+def preload():
+    for c, rows in ((RAW, small), (ZSTD, small),
+                    (RAGGED, [small[i, :1 + i] for i in range(N)])):
+        with Mount(c, "-o", "preload") as point:
+            loaded(point, N)
+            before = requests(point, "read"), requests(point, "lookup")
+            whole(point, "records", map(npy, rows))
+            after = requests(point, "read"), requests(point, "lookup")
+            # stats.json itself is read, and found once.
+            check(after[0] - before[0] <= 2 and after[1] - before[1] <= 2,
+                  f"{c}: {before} {after}")
+
+
+@part("of several containers")
+def several():
+    with Mount(ALL, "-o", "preload") as point:
+        loaded(point, 2 * N)
+        before = requests(point, "read")
+        whole(point, "one/records", map(npy, small))
+        check(requests(point, "read") - before <= 2, stats(point))
+
+
+@part("flat")
+def flat():
+    m = Mount(RAW, "-o", "preload,layout=flat")
+    with m as point:
+        time.sleep(1)
+        whole(point, ".", map(npy, small))
+
+
+@part("records larger than push_mb are left out")
+def left_out():
+    with Mount(LARGE, "-o", "preload") as point:
+        time.sleep(1)
+        check(stats(point)["pushed_records"] == 0, stats(point))
+        whole(point, "records", map(npy, large))
+
+
+@part("an unmount in the middle")
+def unmounted():
+    for _ in range(5):
+        m = Mount(ZSTD, "-f", "-o", "preload")
+        m.__enter__()
+        m.clear()
+        check(m.process.wait(PATIENCE) == 0, m.text())
+        check(wait_until(lambda: not drivers(m.path)), "a process stays")
+
+
+@part("a signal in the middle")
+def signalled():
+    for _ in range(5):
+        m = Mount(ZSTD, "-f", "-o", "preload")
+        m.__enter__()
+        os.kill(driver_of(m.path), signal.SIGTERM)
+        check(m.process.wait(PATIENCE) == 0, m.text())
+        check(wait_until(lambda: not drivers(m.path)), "a process stays")
+
+
+@part("options that exclude each other")
+def excluded():
+    for o in ("preload,push=off", "cache=direct,preload", "cache=some"):
+        p = quiet(FS, "-o", o, RAW, WORK)
+        check(p.returncode == 1 and "zrecordfs: " in p.stderr, p)
+
+
+def reads_of(point, path):
+    """READ requests of a first and a second reading."""
+    counts = []
+    for _ in range(2):
+        before = requests(point, "read")
+        data = read(f"{point}/{path}")
+        counts.append(requests(point, "read") - before)
+    return data, counts
+
+
+@part("cache=direct: right bytes, asked for each time")
+def direct():
+    with Mount(LARGE, "-o", "cache=direct") as point:
+        data, counts = reads_of(point, "records/000001.npy")
+        check(data == npy(large[1]), "bytes")
+        check(min(counts) >= 12, counts)
+        with open(f"{point}/records/000002.npy", "rb") as f:
+            want = npy(large[2])
+            rand = random.Random(1)
+            for _ in range(200):
+                at, n = rand.randrange(len(want)), rand.randrange(1 << 18)
+                check(os.pread(f.fileno(), n, at) == want[at:at + n], (at, n))
+
+
+@part("cache=auto: large files as with direct, small ones stay")
+def auto():
+    with Mount(LARGE, "-o", "cache=auto") as point:
+        check(min(reads_of(point, "records/000001.npy")[1]) >= 12, "large")
+    with Mount(RAW, "-o", "cache=auto") as point:
+        data, counts = reads_of(point, "records/000001.npy")
+        # One is of stats.json.
+        check(data == npy(small[1]) and counts[1] <= 1, counts)
+
+
+@part("cache=direct: files can be mapped")
+def mapped():
+    release = tuple(int(x) for x in os.uname().release.split(".")[:2])
+    if release < (6, 6):
+        raise Skip("Linux before 6.6 maps no file that is not cached")
+    with Mount(LARGE, "-o", "cache=direct") as point:
+        a = np.load(f"{point}/records/000000.npy", mmap_mode="r")
+        check(np.array_equal(a, large[0]), "mapped shared")
+        with open(f"{point}/records/000001.npy", "rb") as f:
+            with mmap.mmap(f.fileno(), 0, flags=mmap.MAP_PRIVATE) as view:
+                check(view[:] == npy(large[1]), "mapped private")
+        del a
