@@ -207,10 +207,9 @@ static int open_dict(struct zr_container *c, int dir, struct zr_error *err)
 		rc = zr_decode_dict_new(&c->dict, dict, (size_t)st.st_size);
 		if (rc)
 			zr_fail(err, rc, c->path,
-				rc == -ENOMEM
-					? "no memory for the dictionary"
-					: "dict.zr is not a usable zstd "
-					  "dictionary");
+				rc == -ENOMEM ? "no memory for the dictionary"
+					      : "dict.zr is not a usable zstd "
+						"dictionary");
 	}
 	if (!rc) {
 		c->info.dict_bytes = (uint64_t)st.st_size;

@@ -21,11 +21,11 @@ static const struct {
 	uint64_t per_day; /* of the second, for what is finer than it */
 	unsigned digits;
 } units[] = {
-	{ "Y", ZR_UNIT_YEAR, 0, 0 },	   { "M", ZR_UNIT_MONTH, 0, 0 },
-	{ "W", ZR_UNIT_WEEK, 0, 0 },	   { "D", ZR_UNIT_DAY, 1, 0 },
-	{ "h", ZR_UNIT_HOUR, 24, 0 },	   { "m", ZR_UNIT_MINUTE, 1440, 0 },
+	{ "Y", ZR_UNIT_YEAR, 0, 0 },       { "M", ZR_UNIT_MONTH, 0, 0 },
+	{ "W", ZR_UNIT_WEEK, 0, 0 },       { "D", ZR_UNIT_DAY, 1, 0 },
+	{ "h", ZR_UNIT_HOUR, 24, 0 },      { "m", ZR_UNIT_MINUTE, 1440, 0 },
 	{ "s", ZR_UNIT_SECOND, 86400, 0 }, { "ms", ZR_UNIT_MS, 86400, 3 },
-	{ "us", ZR_UNIT_US, 86400, 6 },	   { "ns", ZR_UNIT_NS, 86400, 9 },
+	{ "us", ZR_UNIT_US, 86400, 6 },    { "ns", ZR_UNIT_NS, 86400, 9 },
 	{ "ps", ZR_UNIT_PS, 86400, 12 },   { "fs", ZR_UNIT_FS, 86400, 15 },
 	{ "as", ZR_UNIT_AS, 86400, 18 },
 };

@@ -58,11 +58,12 @@ int zr_train(void *dict, size_t size, size_t *bytes, const void *samples,
 	params.k = size < SEGMENT ? (unsigned)size : SEGMENT;
 	params.d = MATCH;
 	params.zParams.compressionLevel = LEVEL;
-	n = same_libzstd() ? ZDICT_trainFromBuffer_fastCover(
-				     dict, size, samples, sizes,
-				     (unsigned)count, params)
-			   : ZDICT_trainFromBuffer(dict, size, samples, sizes,
-						   (unsigned)count);
+	n = same_libzstd()
+		    ? ZDICT_trainFromBuffer_fastCover(dict, size, samples,
+						      sizes, (unsigned)count,
+						      params)
+		    : ZDICT_trainFromBuffer(dict, size, samples, sizes,
+					    (unsigned)count);
 	if (ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation)
 		return zr_fail(err, -ENOMEM, NULL,
 			       "no memory to train a dictionary");

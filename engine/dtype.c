@@ -50,7 +50,7 @@ static bool known_number(char kind, uint64_t size)
 
 static bool known_unit(const char *p, size_t len)
 {
-	static const char units[][3] = { "Y",  "M",  "W",  "D",	 "h",  "m", "s",
+	static const char units[][3] = { "Y",  "M",  "W",  "D",  "h",  "m", "s",
 					 "ms", "us", "ns", "ps", "fs", "as" };
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)

@@ -169,10 +169,10 @@ void zr_element_init(struct zr_element *e, const struct zr_dtype *dtype,
 		void (*write)(struct zr_out *o, const struct zr_element *e,
 			      const unsigned char *p);
 	} writers[] = {
-		{ 'b', write_bool },	 { 'i', write_signed },
+		{ 'b', write_bool },     { 'i', write_signed },
 		{ 'u', write_unsigned }, { 'f', write_float },
-		{ 'c', write_complex },	 { 'M', write_date },
-		{ 'm', write_span },	 { 'S', write_bytes },
+		{ 'c', write_complex },  { 'M', write_date },
+		{ 'm', write_span },     { 'S', write_bytes },
 		{ 'U', write_ucs4 },
 	};
 	size_t real =

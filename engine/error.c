@@ -80,8 +80,9 @@ static void copy_path(char *dst, size_t size, const char *path)
 	memcpy(dst + 3, path + len - (size - 4), size - 3);
 }
 
-__attribute__((format(printf, 5, 0))) static void fill(struct zr_error *err, int code, const char *path,
-		 const struct zr_facts *facts, const char *fmt, va_list ap)
+__attribute__((format(printf, 5, 0))) static void
+fill(struct zr_error *err, int code, const char *path,
+     const struct zr_facts *facts, const char *fmt, va_list ap)
 {
 	size_t at = 0;
 

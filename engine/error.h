@@ -9,17 +9,17 @@
  * that a failing path reads `return zr_fail(err, -EUCLEAN, path, "...")`.
  * The message becomes "PATH: TEXT", or TEXT when `path` is NULL. `err` may be
  * NULL. A later call overwrites: only the first to know an error calls it. */
-__attribute__((format(printf, 4, 5))) int zr_fail(struct zr_error *err,
-						  int code, const char *path,
-						  const char *fmt, ...);
+__attribute__((format(printf, 4, 5))) int
+zr_fail(struct zr_error *err, int code, const char *path, const char *fmt, ...);
 
 /* As zr_fail, and the facts for programs. */
 struct zr_facts {
 	uint64_t record, offset, expected, found;
 };
-__attribute__((format(printf, 5, 6))) int
-zr_fail_at(struct zr_error *err, int code, const char *path,
-	   struct zr_facts facts, const char *fmt, ...);
+__attribute__((format(printf, 5, 6))) int zr_fail_at(struct zr_error *err,
+						     int code, const char *path,
+						     struct zr_facts facts,
+						     const char *fmt, ...);
 
 /* As zr_fail for a system call that set errno to `errnum`: "PATH: TEXT:
  * strerror". Numbers outside the closed set of zrecord.h become -EIO. */

@@ -22,14 +22,14 @@ struct run {
 	void (*fn)(void *ctx, unsigned lane, size_t task);
 	void *ctx;
 	size_t tasks;
-	atomic_size_t next;   /* first task that nobody has taken */
-	atomic_uint workers;  /* inside it; written under ex->lock */
-	struct run *link;     /* in ex->runs; under ex->lock */
+	atomic_size_t next;  /* first task that nobody has taken */
+	atomic_uint workers; /* inside it; written under ex->lock */
+	struct run *link;    /* in ex->runs; under ex->lock */
 };
 
 struct zr_executor {
-	unsigned threads;      /* with the caller */
-	pid_t pid;             /* threads do not survive fork */
+	unsigned threads; /* with the caller */
+	pid_t pid;        /* threads do not survive fork */
 	pthread_mutex_t lock;
 	pthread_cond_t work;   /* a run was added, or stop */
 	pthread_cond_t idle;   /* a worker left a run */
@@ -52,9 +52,8 @@ static void take_tasks(struct run *run, unsigned lane)
 {
 	size_t task;
 
-	while ((task = atomic_fetch_add_explicit(&run->next, 1,
-						 memory_order_relaxed)) <
-	       run->tasks)
+	while ((task = atomic_fetch_add_explicit(
+			&run->next, 1, memory_order_relaxed)) < run->tasks)
 		run->fn(run->ctx, lane, task);
 }
 
@@ -237,8 +236,9 @@ static uint64_t now_ns(void)
 
 bool zr_executor_warm(const struct zr_executor *ex)
 {
-	return now_ns() - atomic_load_explicit(&ex->used,
-					       memory_order_relaxed) < WARM_NS;
+	return now_ns() -
+		       atomic_load_explicit(&ex->used, memory_order_relaxed) <
+	       WARM_NS;
 }
 
 void zr_executor_touch(struct zr_executor *ex)

@@ -54,12 +54,11 @@ int zr_locate(const struct zr_container *c, uint64_t id, struct zr_entry *out,
 
 	*out = (struct zr_entry){ 0, 0, 0 };
 	if (id >= c->meta.length)
-		return zr_fail_at(err, -ERANGE, c->path,
-				  (struct zr_facts){ id, ZR_NONE,
-						     c->meta.length, id },
-				  "no record %llu: it has %llu",
-				  (unsigned long long)id,
-				  (unsigned long long)c->meta.length);
+		return zr_fail_at(
+			err, -ERANGE, c->path,
+			(struct zr_facts){ id, ZR_NONE, c->meta.length, id },
+			"no record %llu: it has %llu", (unsigned long long)id,
+			(unsigned long long)c->meta.length);
 	p = c->table + id * ZR_ENTRY_BYTES;
 	out->offset = zr_le64(p);
 	out->stored = zr_le32(p + 8);
@@ -67,16 +66,14 @@ int zr_locate(const struct zr_container *c, uint64_t id, struct zr_entry *out,
 	wrong = entry_wrong(c, out, &expected, &found);
 	if (!wrong)
 		return 0;
-	return zr_fail_at(err, -EBADMSG, c->path,
-			  (struct zr_facts){ id,
-					     ZR_META_TABLE +
-						     id * ZR_ENTRY_BYTES,
-					     expected, found },
-			  "record %llu: bad table entry: %s: expected %llu, "
-			  "found %llu",
-			  (unsigned long long)id, wrong,
-			  (unsigned long long)expected,
-			  (unsigned long long)found);
+	return zr_fail_at(
+		err, -EBADMSG, c->path,
+		(struct zr_facts){ id, ZR_META_TABLE + id * ZR_ENTRY_BYTES,
+				   expected, found },
+		"record %llu: bad table entry: %s: expected %llu, "
+		"found %llu",
+		(unsigned long long)id, wrong, (unsigned long long)expected,
+		(unsigned long long)found);
 }
 
 uint64_t zr_record_bound(const struct zr_container *c, uint64_t id)

@@ -42,7 +42,7 @@ static bool msgpack_claims(const unsigned char *p, uint64_t left,
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 2, 4, 2, 4,
 	};
 	static const unsigned char fixed_bytes[32] = {
-		0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 4, 8, 1, 2, 4, 8,
+		0, 0, 0, 0, 0, 0, 0, 1, 1,  1, 4, 8, 1, 2, 4, 8,
 		1, 2, 4, 8, 2, 3, 5, 9, 17, 0, 0, 0, 0, 0, 0, 0,
 	};
 	unsigned tag = p[0], n;

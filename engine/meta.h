@@ -5,8 +5,8 @@
 
 #include "zrecord.h"
 
-#define ZR_META_TABLE 4096       /* offset of the table */
-#define ZR_META_FIXED 32         /* bytes before the schema */
+#define ZR_META_TABLE 4096 /* offset of the table */
+#define ZR_META_FIXED 32   /* bytes before the schema */
 #define ZR_SCHEMA_MAX (ZR_META_TABLE - ZR_META_FIXED)
 #define ZR_ENTRY_BYTES 16
 #define ZR_DICT_MAX ((uint64_t)1 << 31) /* libzstd addresses no more */

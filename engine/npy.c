@@ -7,8 +7,8 @@
 #include "zrecord.h"
 
 #define ALIGN 64
-#define PREFIX 10	 /* magic, version 1.0, u16 length */
-#define PREFIX_LONG 12	 /* versions 2.0 and 3.0: u32 length */
+#define PREFIX 10        /* magic, version 1.0, u16 length */
+#define PREFIX_LONG 12   /* versions 2.0 and 3.0: u32 length */
 #define GROWTH_DIGITS 21 /* room for the first dimension to grow in place */
 #define LONG_MAX_BYTES (1u << 20) /* NumPy refuses texts over 10000 */
 

@@ -19,7 +19,7 @@ struct zr_lane {
 	struct zr_buffer stored;    /* stored bytes of a record, if read */
 	struct zr_buffer decoded;   /* a record that has no place of its own */
 	bool check;                 /* compare with the hash of the sidecar */
-	bool stream;                /* of a gather that is too long for caches */
+	bool stream; /* of a gather that is too long for caches */
 };
 
 struct zr_reader {

@@ -49,8 +49,7 @@ static const char *look(struct zr_sums *s, struct zr_hasher *h, uint64_t size,
 		return "it does not fit the header in meta.zr";
 	if (zr_le64(p + 32) != dict_hash)
 		return "it does not fit dict.zr";
-	if (!zr_mul(meta->length, s->row, &rows) ||
-	    rows > size - ZR_SUMS_HEAD)
+	if (!zr_mul(meta->length, s->row, &rows) || rows > size - ZR_SUMS_HEAD)
 		return "it is too short";
 	s->rows = p + ZR_SUMS_HEAD;
 	s->dims = s->rows + rows;
@@ -112,8 +111,7 @@ uint64_t zr_sums_hash(const struct zr_sums *s, uint64_t id)
 	return zr_le64(s->rows + id * s->row);
 }
 
-bool zr_sums_shape(const struct zr_sums *s, uint64_t id,
-		   struct zr_shape *shape)
+bool zr_sums_shape(const struct zr_sums *s, uint64_t id, struct zr_shape *shape)
 {
 	uint64_t first = id ? zr_le64(s->rows + (id - 1) * s->row + 8) : 0;
 	uint64_t end = zr_le64(s->rows + id * s->row + 8);

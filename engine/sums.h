@@ -42,12 +42,12 @@ bool zr_sums_shape(const struct zr_sums *s, uint64_t id,
 /* ---- Writing */
 
 struct zr_sums_writer {
-	int fd;          /* check.zr, -1: not written */
-	int dims_fd;     /* a file without a name: dims until they are placed */
+	int fd;      /* check.zr, -1: not written */
+	int dims_fd; /* a file without a name: dims until they are placed */
 	size_t row;
-	uint64_t dims;   /* so far; rolled back with the records */
+	uint64_t dims; /* so far; rolled back with the records */
 	uint64_t dict_hash;
-	uint64_t *kept;  /* dims not yet in dims_fd */
+	uint64_t *kept; /* dims not yet in dims_fd */
 	size_t kept_count;
 	uint64_t kept_from;
 };

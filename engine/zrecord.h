@@ -202,17 +202,19 @@ struct zr_open_options {
 	uint32_t flags; /* ZR_OPEN_* */
 	enum zr_placement placement;
 };
-#define ZR_OPEN_OPTIONS_INIT                                                 \
-	{ sizeof(struct zr_open_options), 0, ZR_PLACE_AUTO }
+#define ZR_OPEN_OPTIONS_INIT                                                   \
+	{                                                                      \
+		sizeof(struct zr_open_options), 0, ZR_PLACE_AUTO               \
+	}
 
 /* Open the container in the directory `path`. `opt` may be NULL.
  *
  * Validates all that concerns the container as a whole (F7); a record that is
  * bad is found when it is read and spoils nothing else. Reads into memory the
- * table (16 bytes per record), the dictionary, and check.zr (8 bytes per record,
- * or 16 and 8 for each dimension; not with ZR_OPEN_NO_CHECKSUMS), and the data
- * only for ZR_PLACE_RESIDENT. Holds a shared lock on the container, which keeps nobody
- * from reading.
+ * table (16 bytes per record), the dictionary, and check.zr (8 bytes per
+ * record, or 16 and 8 for each dimension; not with ZR_OPEN_NO_CHECKSUMS), and
+ * the data only for ZR_PLACE_RESIDENT. Holds a shared lock on the container,
+ * which keeps nobody from reading.
  *
  * The container lives until zr_close. Any thread.
  * Returns 0, -EUCLEAN, -ENODATA, -EBUSY, -EINVAL (unknown flag or placement),
@@ -231,12 +233,12 @@ struct zr_info {
 	struct zr_shape item_shape; /* Dense; rank 0 for Ragged */
 	uint64_t record_bytes;      /* Dense: bytes of a record; Ragged: 0 */
 	uint64_t records;
-	uint64_t stored_bytes;      /* committed bytes of data.zr */
-	uint64_t dict_bytes;        /* bytes of dict.zr, 0 without one */
-	int64_t mtime_sec;          /* last change of meta.zr */
+	uint64_t stored_bytes; /* committed bytes of data.zr */
+	uint64_t dict_bytes;   /* bytes of dict.zr, 0 without one */
+	int64_t mtime_sec;     /* last change of meta.zr */
 	uint32_t mtime_nsec;
 	bool published;
-	bool checksums;             /* there is a sidecar check.zr in use */
+	bool checksums; /* there is a sidecar check.zr in use */
 };
 
 /* Return the description of `c`, which lives as long as `c`. Any thread. */
@@ -363,7 +365,7 @@ ZR_API int zr_gather_dense(struct zr_reader *r, const uint64_t *ids,
 struct zr_ragged {
 	size_t count;
 	unsigned char *values;
-	uint64_t *offsets;     /* count + 1 */
+	uint64_t *offsets; /* count + 1 */
 	uint64_t *dims;
 	uint64_t *dim_offsets; /* count + 1 */
 	size_t values_size;    /* room: bytes of values */
@@ -392,8 +394,8 @@ ZR_API int zr_gather_ragged(struct zr_reader *r, const uint64_t *ids,
  * bytes of values and entries of dims. Any thread.
  * Returns 0, -ERANGE, -EBADMSG (a table entry is bad), -EINVAL (Dense). */
 ZR_API int zr_ragged_bound(const struct zr_container *c, const uint64_t *ids,
-			   size_t count, size_t *values_size,
-			   size_t *dims_size, struct zr_error *err);
+			   size_t count, size_t *values_size, size_t *dims_size,
+			   struct zr_error *err);
 
 /* Free the allocation of zr_gather_ragged and zero *batch. NULL is allowed. */
 ZR_API void zr_ragged_free(struct zr_ragged *batch);
@@ -424,16 +426,19 @@ ZR_API void zr_pool_free(struct zr_pool *pool);
 /* ---- Write ----------------------------------------------------------- */
 
 struct zr_create_options {
-	size_t size;          /* sizeof(struct zr_create_options) */
+	size_t size; /* sizeof(struct zr_create_options) */
 	enum zr_codec codec;
-	int level;            /* zstd level; 0: a good one for the codec */
-	const void *dict;     /* zstd_dict: a dictionary (F6), copied */
+	int level;        /* zstd level; 0: a good one for the codec */
+	const void *dict; /* zstd_dict: a dictionary (F6), copied */
 	size_t dict_bytes;
 	struct zr_executor *executor; /* compresses on its threads, or NULL */
-	bool no_checksums;    /* leave the sidecar check.zr out (F13) */
+	bool no_checksums;            /* leave the sidecar check.zr out (F13) */
 };
-#define ZR_CREATE_OPTIONS_INIT                                               \
-	{ sizeof(struct zr_create_options), ZR_RAW, 0, NULL, 0, NULL, false }
+#define ZR_CREATE_OPTIONS_INIT                                                 \
+	{                                                                      \
+		sizeof(struct zr_create_options), ZR_RAW, 0, NULL, 0, NULL,    \
+			false                                                  \
+	}
 
 /* Start a container that will appear at `path`, which must not exist.
  *
@@ -451,8 +456,7 @@ struct zr_create_options {
 ZR_API int zr_create(struct zr_writer **out, const char *path,
 		     enum zr_kind kind, const struct zr_dtype *dtype,
 		     const struct zr_shape *item_shape,
-		     const struct zr_create_options *opt,
-		     struct zr_error *err);
+		     const struct zr_create_options *opt, struct zr_error *err);
 
 /* Append `count` records from `items`, count * record_bytes bytes, C order,
  * in the byte order of the dtype. They get the next ids in this order.
@@ -462,8 +466,8 @@ ZR_API int zr_create(struct zr_writer **out, const char *path,
  * records returns it and zr_publish refuses. After -ENOMEM nothing of the
  * call is appended, and it may be tried again.
  * Returns 0, -EINVAL (Ragged), -ENOSPC, -EDQUOT, -EFBIG, -EIO, -ENOMEM. */
-ZR_API int zr_append_dense(struct zr_writer *w, const void *items,
-			   size_t count, struct zr_error *err);
+ZR_API int zr_append_dense(struct zr_writer *w, const void *items, size_t count,
+			   struct zr_error *err);
 
 /* Append batch->count records; `values`, `offsets`, `dims` and `dim_offsets`
  * are read, the rooms and the block are not. A record must have at least one
@@ -476,10 +480,10 @@ ZR_API int zr_append_ragged(struct zr_writer *w, const struct zr_ragged *batch,
 
 /* Make the container appear at its path, whole and on stable storage, and
  * free the writer; no other call may be using it. On failure nothing appears
- * (what a failing disk does not let be renamed back is left), what was written is removed,
- * and the writer is freed as well.
- * Returns 0, -EEXIST, the kept error of an append, -ENOSPC, -EDQUOT, -EFBIG,
- * -EIO, -ENOMEM, what rename(2) gave, or -EINVAL in a child. */
+ * (what a failing disk does not let be renamed back is left), what was written
+ * is removed, and the writer is freed as well. Returns 0, -EEXIST, the kept
+ * error of an append, -ENOSPC, -EDQUOT, -EFBIG, -EIO, -ENOMEM, what rename(2)
+ * gave, or -EINVAL in a child. */
 ZR_API int zr_publish(struct zr_writer *w, struct zr_error *err);
 
 /* Remove what was written and free the writer. NULL is allowed. */
@@ -490,9 +494,8 @@ ZR_API void zr_discard(struct zr_writer *w);
  * bytes, at least 256; *bytes receives the length.
  * Any thread. Returns 0; -EINVAL if the room is too small, or the samples are
  * too few or too small to train on; -ENOMEM. */
-ZR_API int zr_train(void *dict, size_t size, size_t *bytes,
-		    const void *samples, const size_t *sizes, size_t count,
-		    struct zr_error *err);
+ZR_API int zr_train(void *dict, size_t size, size_t *bytes, const void *samples,
+		    const size_t *sizes, size_t count, struct zr_error *err);
 
 /* ---- .npy files ------------------------------------------------------ */
 

@@ -54,8 +54,7 @@ bool memory_is_free(struct memory *m)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-	if (m->file >= 0 &&
-	    (!m->checked || ms - m->checked >= INTERVAL_MS)) {
+	if (m->file >= 0 && (!m->checked || ms - m->checked >= INTERVAL_MS)) {
 		m->checked = ms;
 		m->free = !ask(m->file, &total, &available) ||
 			  available > SPARE(total);

@@ -26,7 +26,7 @@
  * container, the folder of several. */
 struct stream {
 	uint32_t number; /* in inode numbers */
-	char *name;	 /* of one of several */
+	char *name;      /* of one of several */
 	struct zr_container *container;
 	const struct zr_info *info;
 	enum layout layout;
@@ -64,7 +64,7 @@ enum request {
 
 /* Used by one thread only, but for the counts, which others read. */
 struct worker {
-	struct worker *next; /* under mount->lock */
+	struct worker *next;      /* under mount->lock */
 	struct zr_reader *reader; /* of the stream that it works on */
 	struct {
 		const struct stream *stream;
@@ -85,7 +85,7 @@ struct mount {
 	bool several;
 	uint32_t stream_count;
 	struct stream *streams; /* number 0, or of several 1, 2, ... by name */
-	struct stream folder;	/* number 0 of several */
+	struct stream folder;   /* number 0 of several */
 	struct zr_info folder_info;
 	struct cache *images;  /* files of compressed records, by inode */
 	struct cache *layouts; /* struct npz, by inode */
@@ -99,9 +99,9 @@ struct mount {
 	int sleep_fd;                  /* what idle threads wait on (wait.h) */
 	_Atomic uint32_t init_offered; /* its flags */
 	_Atomic uint32_t init_offered2;
-	_Atomic uint64_t complaints;   /* see complain() */
-	unsigned sandbox;              /* what is in force (sandbox.h) */
-	struct memory memory;          /* of the machine; for push */
+	_Atomic uint64_t complaints; /* see complain() */
+	unsigned sandbox;            /* what is in force (sandbox.h) */
+	struct memory memory;        /* of the machine; for push */
 	pthread_key_t worker_key;
 	pthread_mutex_t lock;
 	struct worker *workers; /* under lock */

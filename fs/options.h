@@ -50,7 +50,7 @@ struct options {
 	uint64_t push_bytes; /* ahead of a reader; 0 if no_push */
 	bool no_checksums;   /* do not compare records with check.zr */
 	bool verify_open;    /* check a record before its open is answered */
-	bool no_sandbox; /* do not give up any rights */
+	bool no_sandbox;     /* do not give up any rights */
 	bool xattr;
 	bool cleanup_stale; /* unmount a dead mount of ours first */
 	unsigned batch_count;

@@ -14,12 +14,12 @@
 /* One or several readers that go through records/ together. */
 struct order_run {
 	uint32_t stream;
-	uint64_t last;	 /* the furthest record that was asked for */
-	uint64_t next;	 /* to be pushed next; none if not below `end` */
+	uint64_t last; /* the furthest record that was asked for */
+	uint64_t next; /* to be pushed next; none if not below `end` */
 	uint64_t end;
 	uint64_t window; /* records to be ahead; 0 while it may be chance */
-	uint64_t bytes;	 /* what may be pushed until a reader is seen again */
-	uint64_t used;	 /* when, in calls of order_seen; 0: never */
+	uint64_t bytes;  /* what may be pushed until a reader is seen again */
+	uint64_t used;   /* when, in calls of order_seen; 0: never */
 };
 
 struct order {

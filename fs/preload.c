@@ -109,7 +109,8 @@ static bool wait_for_listing(struct preload *p)
 /* Returns whether to go on. */
 static bool one_record(struct preload *p, const struct stream *s, uint64_t id)
 {
-	struct node n = { .kind = NODE_RECORD, .stream = s->number,
+	struct node n = { .kind = NODE_RECORD,
+			  .stream = s->number,
 			  .index = id };
 	uint64_t size = zr_record_bound(s->container, id);
 	int64_t done;
@@ -120,8 +121,8 @@ static bool one_record(struct preload *p, const struct stream *s, uint64_t id)
 		return false;
 	done = push_now(p->push, &n);
 	if (done > 0)
-		p->budget -= (uint64_t)done < p->budget ? (uint64_t)done
-							: p->budget;
+		p->budget -=
+			(uint64_t)done < p->budget ? (uint64_t)done : p->budget;
 	return true;
 }
 

@@ -60,8 +60,8 @@ static bool enter_landlock(void)
 	static const unsigned char fs[] = { 13, 14, 15, 15, 16 };
 	struct ruleset set = { 0 };
 	size_t size = sizeof(set.fs);
-	long version = syscall(SYS_landlock_create_ruleset, NULL, 0,
-			       LANDLOCK_VERSION);
+	long version =
+		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION);
 	bool done;
 	int fd;
 
@@ -94,49 +94,96 @@ static bool enter_landlock(void)
 /* What libfuse, the C library's threads and memory, and libzrecord's reads
  * need; no way to a new file, process or socket. */
 static const int allowed[] = {
-	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_preadv,
+	SYS_read,
+	SYS_write,
+	SYS_readv,
+	SYS_writev,
+	SYS_pread64,
+	SYS_preadv,
 #ifdef SYS_preadv2
 	SYS_preadv2,
 #endif
 	/* Replies that are spliced. */
-	SYS_splice, SYS_vmsplice, SYS_tee, SYS_pipe2,
-	SYS_close, SYS_fcntl, SYS_lseek, SYS_fstat, SYS_newfstatat,
+	SYS_splice,
+	SYS_vmsplice,
+	SYS_tee,
+	SYS_pipe2,
+	SYS_close,
+	SYS_fcntl,
+	SYS_lseek,
+	SYS_fstat,
+	SYS_newfstatat,
 #ifdef SYS_statx
 	SYS_statx,
 #endif
-	SYS_fadvise64, SYS_readahead,
-	/* Waiting. */
+	SYS_fadvise64,
+	SYS_readahead,
+/* Waiting. */
 #ifdef SYS_poll
-	SYS_poll, SYS_epoll_wait,
+	SYS_poll,
+	SYS_epoll_wait,
 #endif
-	SYS_ppoll, SYS_epoll_pwait, SYS_epoll_ctl, SYS_futex, SYS_nanosleep,
-	SYS_clock_nanosleep, SYS_clock_gettime, SYS_clock_getres,
-	SYS_gettimeofday, SYS_restart_syscall,
+	SYS_ppoll,
+	SYS_epoll_pwait,
+	SYS_epoll_ctl,
+	SYS_futex,
+	SYS_nanosleep,
+	SYS_clock_nanosleep,
+	SYS_clock_gettime,
+	SYS_clock_getres,
+	SYS_gettimeofday,
+	SYS_restart_syscall,
 	/* Memory. */
-	SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise,
-	SYS_mincore, SYS_brk,
+	SYS_mmap,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_mprotect,
+	SYS_madvise,
+	SYS_mincore,
+	SYS_brk,
 	/* Threads. clone is for them only, see below. */
-	SYS_set_robust_list, SYS_get_robust_list, SYS_set_tid_address,
-	SYS_sched_yield, SYS_sched_getaffinity, SYS_getcpu, SYS_prlimit64,
-	SYS_gettid, SYS_getpid, SYS_tgkill, SYS_exit, SYS_exit_group,
-	SYS_getrusage, SYS_membarrier, SYS_getrandom, SYS_sysinfo,
+	SYS_set_robust_list,
+	SYS_get_robust_list,
+	SYS_set_tid_address,
+	SYS_sched_yield,
+	SYS_sched_getaffinity,
+	SYS_getcpu,
+	SYS_prlimit64,
+	SYS_gettid,
+	SYS_getpid,
+	SYS_tgkill,
+	SYS_exit,
+	SYS_exit_group,
+	SYS_getrusage,
+	SYS_membarrier,
+	SYS_getrandom,
+	SYS_sysinfo,
 #ifdef SYS_rseq
 	SYS_rseq,
 #endif
 	/* Signals. */
-	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
-	SYS_rt_sigtimedwait, SYS_rt_sigpending, SYS_sigaltstack,
-	/* Going to the background: stdio becomes /dev/null, which is open;
-	 * the end: the unmounting process is waited for. */
+	SYS_rt_sigaction,
+	SYS_rt_sigprocmask,
+	SYS_rt_sigreturn,
+	SYS_rt_sigtimedwait,
+	SYS_rt_sigpending,
+	SYS_sigaltstack,
+/* Going to the background: stdio becomes /dev/null, which is open;
+ * the end: the unmounting process is waited for. */
 #ifdef SYS_dup2
 	SYS_dup2,
 #endif
-	SYS_dup3, SYS_chdir, SYS_wait4,
-	SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid,
+	SYS_dup3,
+	SYS_chdir,
+	SYS_wait4,
+	SYS_getuid,
+	SYS_geteuid,
+	SYS_getgid,
+	SYS_getegid,
 };
 
 #define ALLOWED (sizeof(allowed) / sizeof(*allowed))
-#define FIELD(name) (uint32_t)offsetof(struct seccomp_data, name)
+#define FIELD(name) (uint32_t) offsetof(struct seccomp_data, name)
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define LOW(field) FIELD(field)
 #else

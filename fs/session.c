@@ -248,8 +248,7 @@ static int run_mounted(struct mount *m, struct daemon *d,
 		say("%s: %s", mountpoint, strerror(-rc));
 		preload_stop(preload);
 	} else {
-		status = serve_mounted(m, d, se, mountpoint, detach,
-				       preload);
+		status = serve_mounted(m, d, se, mountpoint, detach, preload);
 		detach_stop(detach);
 	}
 	/* What did not end by an unmount; libfuse may not do so any more. */

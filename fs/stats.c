@@ -38,7 +38,10 @@ static size_t requests_text(struct mount *m, char *buf, size_t room)
 static void sandbox_text(unsigned in_force, char *buf, size_t room)
 {
 	static const char *const names[] = {
-		"no_new_privs", "capabilities", "landlock", "seccomp",
+		"no_new_privs",
+		"capabilities",
+		"landlock",
+		"seccomp",
 	};
 	size_t len = 0;
 

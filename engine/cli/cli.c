@@ -60,8 +60,7 @@ int cli_option(const struct command *cmd, int c, char **argv)
 	else
 		snprintf(name, sizeof(name), "-%c", optopt);
 	if (optopt >= '0' && optopt <= '9')
-		return cli_usage(cmd,
-				 "%s: negative indices are not supported",
+		return cli_usage(cmd, "%s: negative indices are not supported",
 				 name);
 	if (c == ':')
 		return cli_usage(cmd, "option '%s' needs a value", name);
@@ -90,8 +89,8 @@ struct zr_container *cli_open(const char *path, uint32_t flags)
 	struct zr_container *c;
 	struct zr_error err;
 
-	opt.flags = flags | (cli_no_checksums ? ZR_OPEN_NO_CHECKSUMS
-					      : ZR_OPEN_CHECK);
+	opt.flags = flags |
+		    (cli_no_checksums ? ZR_OPEN_NO_CHECKSUMS : ZR_OPEN_CHECK);
 	if (zr_open(&c, path, &opt, &err))
 		cli_error(&err);
 	return c;
@@ -144,8 +143,8 @@ int cli_name_digits(uint64_t records)
 
 const char *cli_size(uint64_t bytes)
 {
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB",
-					     "PiB", "EiB" };
+	static const char *const units[] = { "KiB", "MiB", "GiB",
+					     "TiB", "PiB", "EiB" };
 	static char text[32];
 	double v = (double)bytes / 1024;
 	size_t unit = 0;

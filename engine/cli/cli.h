@@ -18,16 +18,16 @@ struct command {
 };
 
 extern const struct command cmd_bench, cmd_cat, cmd_create, cmd_export,
-	cmd_info, cmd_ls, cmd_mount, cmd_recode, cmd_recover, cmd_train, cmd_umount,
-	cmd_verify;
+	cmd_info, cmd_ls, cmd_mount, cmd_recode, cmd_recover, cmd_train,
+	cmd_umount, cmd_verify;
 
 /* Print "zrecord: MESSAGE" on stderr; return CLI_FAILED. */
 __attribute__((format(printf, 1, 2))) int cli_fail(const char *fmt, ...);
 /* The same for an error of the library. */
 int cli_error(const struct zr_error *err);
 /* The same and where help is; return CLI_USAGE. */
-__attribute__((format(printf, 2, 3))) int
-cli_usage(const struct command *cmd, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) int cli_usage(const struct command *cmd,
+						    const char *fmt, ...);
 
 /* Set by --no-checksums: containers are opened as if they had no check.zr. */
 extern int cli_no_checksums;

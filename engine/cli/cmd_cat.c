@@ -27,8 +27,8 @@ static int cat_text(void *ctx, const struct zr_info *info,
 	if (*later)
 		putchar('\n');
 	*later = true;
-	return written(zr_text(&info->dtype, &rec->shape, rec->elements, put,
-			       NULL));
+	return written(
+		zr_text(&info->dtype, &rec->shape, rec->elements, put, NULL));
 }
 
 static int cat_json(void *ctx, const struct zr_info *info,
@@ -122,14 +122,17 @@ static int run(const struct command *cmd, int argc, char **argv)
 }
 
 const struct command cmd_cat = {
-	"cat", "[--as text|npy|raw|json] CONTAINER SELECTION",
+	"cat",
+	"[--as text|npy|raw|json] CONTAINER SELECTION",
 	"Write records to standard output. SELECTION is ids and Python slices\n"
-	"joined by commas: 5   0,5,2   10:20   ::-1   Negative ids and ends are\n"
+	"joined by commas: 5   0,5,2   10:20   ::-1   Negative ids and ends "
+	"are\n"
 	"not supported.\n\n"
 	"  --as text   numbers, the last axis on a line, records apart by an\n"
 	"              empty line (default)\n"
 	"  --as npy    each record as a whole .npy file, one after the other\n"
-	"  --as raw    the bytes of the elements, nothing between records: lines\n"
+	"  --as raw    the bytes of the elements, nothing between records: "
+	"lines\n"
 	"              of text as they are\n"
 	"  --as json   each record as a nested list on a line\n"
 	"  --no-checksums   do not compare with check.zr\n",

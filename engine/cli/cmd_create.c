@@ -63,8 +63,8 @@ static int make_dict(struct create *k)
 		/* Trained on, then appended first: append_ahead. */
 		status = samples_take_first(&k->ahead, &k->src, k->tier);
 		if (!status)
-			status = samples_train(&k->ahead, k->tier, INSTEAD, &k->dict,
-					       &k->opt.dict_bytes);
+			status = samples_train(&k->ahead, k->tier, INSTEAD,
+					       &k->dict, &k->opt.dict_bytes);
 	} else {
 		status = samples_take(&s, &k->src, k->tier);
 		if (!status)
@@ -189,8 +189,16 @@ static int create(struct create *k, const char *dst, char **src, size_t count)
 	return status;
 }
 
-enum { OPT_CODEC = 256, OPT_LEVEL, OPT_DICT, OPT_TIER, OPT_RAGGED, OPT_LINES,
-       OPT_SKIP_EMPTY, OPT_NO_CHECKSUMS };
+enum {
+	OPT_CODEC = 256,
+	OPT_LEVEL,
+	OPT_DICT,
+	OPT_TIER,
+	OPT_RAGGED,
+	OPT_LINES,
+	OPT_SKIP_EMPTY,
+	OPT_NO_CHECKSUMS
+};
 
 static int take_option(const struct command *cmd, struct create *k, int o,
 		       char **argv)
@@ -236,8 +244,7 @@ static int take_option(const struct command *cmd, struct create *k, int o,
 	case 'j':
 		return cli_number(optarg, 1, 4096, &k->threads)
 			       ? CLI_OK
-			       : cli_usage(cmd,
-					   "-j takes 1 to 4096, not '%s'",
+			       : cli_usage(cmd, "-j takes 1 to 4096, not '%s'",
 					   optarg);
 	default:
 		return cli_option(cmd, o, argv);
@@ -330,41 +337,51 @@ static int run_recode(const struct command *cmd, int argc, char **argv)
 }
 
 #define CODEC_HELP                                                             \
-	"  --codec C     raw (default: reads fastest), zstd, or zstd_dict (small\n" \
-	"                records that are alike)\n"                             \
-	"  --level N     of zstd, 1 to 22 or -1 to -131072; default 3, with a\n" \
-	"                dictionary 7, or 12 if it is under 256 KiB. Without\n" \
-	"                --codec: zstd\n"                                     \
-	"  --dict FILE   the dictionary for zstd_dict, as 'zrecord train' makes\n" \
-	"                it; else one is trained on the records. Without\n"  \
-	"                --codec: zstd_dict, as for --tier\n"                 \
+	"  --codec C     raw (default: reads fastest), zstd, or zstd_dict "    \
+	"(small\n"                                                             \
+	"                records that are alike)\n"                            \
+	"  --level N     of zstd, 1 to 22 or -1 to -131072; default 3, with "  \
+	"a\n"                                                                  \
+	"                dictionary 7, or 12 if it is under 256 KiB. "         \
+	"Without\n"                                                            \
+	"                --codec: zstd\n"                                      \
+	"  --dict FILE   the dictionary for zstd_dict, as 'zrecord train' "    \
+	"makes\n"                                                              \
+	"                it; else one is trained on the records. Without\n"    \
+	"                --codec: zstd_dict, as for --tier\n"                  \
 	"  --tier T      how large a dictionary to train: fast (32 KiB),\n"    \
-	"                balanced (512 KiB, default), max (2 MiB), and at\n"     \
-	"                most 1/64 of the records\n"                          \
+	"                balanced (512 KiB, default), max (2 MiB), and at\n"   \
+	"                most 1/64 of the records\n"                           \
 	"  --no-checksums   leave out check.zr, the hash of each record\n"     \
 	"  --ragged      Ragged also if all records have one shape\n"          \
 	"  -j N          on N threads (default: all CPUs)\n"
 
 const struct command cmd_create = {
-	"create", "[OPTION]... DST SRC...  |  [OPTION]... --lines FILE DST",
-	"Make the container DST, which must not exist; it appears whole or not\n"
+	"create",
+	"[OPTION]... DST SRC...  |  [OPTION]... --lines FILE DST",
+	"Make the container DST, which must not exist; it appears whole or "
+	"not\n"
 	"at all. SRC is\n\n"
 	"  A.npy [B.npy...]  arrays; the records lie along axis 0\n"
-	"  DIR               a directory of .npy files, a record each, in byte\n"
+	"  DIR               a directory of .npy files, a record each, in "
+	"byte\n"
 	"                    order of their names\n"
 	"  C                 a container\n"
 	"  A.npz             one array: as .npy; several: a record each\n"
 	"  -                 a .npy file on standard input\n\n"
-	"  --lines FILE  a text file (- for standard input) instead of SRC: each\n"
+	"  --lines FILE  a text file (- for standard input) instead of SRC: "
+	"each\n"
 	"                line a |u1 record\n"
-	"  --skip-empty  leave empty lines out, which cannot be stored\n"
-	CODEC_HELP,
+	"  --skip-empty  leave empty lines out, which cannot be "
+	"stored\n" CODEC_HELP,
 	run_create,
 };
 
 const struct command cmd_recode = {
-	"recode", "[OPTION]... SRC DST",
-	"Copy the container SRC to DST with another codec. DST must not exist; it\n"
+	"recode",
+	"[OPTION]... SRC DST",
+	"Copy the container SRC to DST with another codec. DST must not exist; "
+	"it\n"
 	"appears whole or not at all.\n\n" CODEC_HELP,
 	run_recode,
 };

@@ -12,7 +12,8 @@
 #include "progress.h"
 #include "zipfile.h"
 
-struct export {
+struct export
+{
 	struct output out;
 	struct progress bar;
 	uint64_t done;
@@ -40,8 +41,7 @@ static int header_of(const struct zr_info *info, const struct zr_shape *shape,
 	return CLI_OK;
 }
 
-static int to_dir(void *ctx, const struct zr_info *info,
-		  const struct each *rec)
+static int to_dir(void *ctx, const struct zr_info *info, const struct each *rec)
 {
 	char name[64], header[ZR_NPY_HEADER_MAX];
 	struct export *x = ctx;
@@ -70,8 +70,7 @@ static int to_dir(void *ctx, const struct zr_info *info,
 	return step(x);
 }
 
-static int to_npy(void *ctx, const struct zr_info *info,
-		  const struct each *rec)
+static int to_npy(void *ctx, const struct zr_info *info, const struct each *rec)
 {
 	struct export *x = ctx;
 	size_t len = (size_t)rec->bytes;
@@ -82,8 +81,7 @@ static int to_npy(void *ctx, const struct zr_info *info,
 	return step(x);
 }
 
-static int to_npz(void *ctx, const struct zr_info *info,
-		  const struct each *rec)
+static int to_npz(void *ctx, const struct zr_info *info, const struct each *rec)
 {
 	char name[64], header[ZR_NPY_HEADER_MAX];
 	struct export *x = ctx;
@@ -209,10 +207,13 @@ static int run(const struct command *cmd, int argc, char **argv)
 }
 
 const struct command cmd_export = {
-	"export", "[--as dir|npy|npz] [--select SELECTION] CONTAINER DST",
-	"Write records as .npy. DST must not exist; it appears whole or not at\n"
+	"export",
+	"[--as dir|npy|npz] [--select SELECTION] CONTAINER DST",
+	"Write records as .npy. DST must not exist; it appears whole or not "
+	"at\n"
 	"all.\n\n"
-	"  --as dir   a directory with a file for each record, named by its id;\n"
+	"  --as dir   a directory with a file for each record, named by its "
+	"id;\n"
 	"             an id that is selected twice is one file (default)\n"
 	"  --as npy   one array with the records along axis 0 (Dense)\n"
 	"  --as npz   one file with the members arr_0.npy, arr_1.npy, ...\n"

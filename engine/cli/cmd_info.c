@@ -111,7 +111,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 }
 
 const struct command cmd_info = {
-	"info", "[--json] CONTAINER",
+	"info",
+	"[--json] CONTAINER",
 	"Tell what a container holds. One that was never published holds\n"
 	"nothing yet; 'zrecord recover' finds what was written.\n\n"
 	"  --json   one JSON object\n"

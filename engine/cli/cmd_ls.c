@@ -94,7 +94,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 }
 
 const struct command cmd_ls = {
-	"ls", "[-l] CONTAINER [SELECTION]",
+	"ls",
+	"[-l] CONTAINER [SELECTION]",
 	"List records, one id a line.\n\n"
 	"  -l   also the bytes and the shape of each\n"
 	"  --no-checksums   do as if there were no check.zr\n",

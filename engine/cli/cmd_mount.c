@@ -12,8 +12,8 @@
 
 static bool wants_help(int argc, char **argv)
 {
-	return argc > 1 && (!strcmp(argv[1], "--help") ||
-			    !strcmp(argv[1], "-h"));
+	return argc > 1 &&
+	       (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
 }
 
 /* zrecordfs beside this program, as in a build folder, else in PATH. */
@@ -47,7 +47,8 @@ static int run_mount(const struct command *cmd, int argc, char **argv)
 }
 
 const struct command cmd_mount = {
-	"mount", "[OPTION]... CONTAINER DIR",
+	"mount",
+	"[OPTION]... CONTAINER DIR",
 	"Mount a container: DIR/records/000000.npy and so on. The options are\n"
 	"those of zrecordfs(1); 'zrecordfs --help' lists them.\n",
 	run_mount,
@@ -80,8 +81,8 @@ static int run_program(char *const argv[])
 		execvp(argv[0], argv);
 		_exit(127);
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid ||
-	    !WIFEXITED(status) || WEXITSTATUS(status) == 127)
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
+	    WEXITSTATUS(status) == 127)
 		return -1;
 	return WEXITSTATUS(status);
 }
@@ -113,5 +114,8 @@ static int run_umount(const struct command *cmd, int argc, char **argv)
 }
 
 const struct command cmd_umount = {
-	"umount", "DIR", "Unmount what is mounted at DIR.\n", run_umount,
+	"umount",
+	"DIR",
+	"Unmount what is mounted at DIR.\n",
+	run_umount,
 };

@@ -36,8 +36,10 @@ static int append(struct recover *k, const struct zr_shape *shape,
 {
 	uint64_t offsets[2] = { 0, bytes }, dim_offsets[2] = { 0, shape->rank };
 	struct zr_shape copy = *shape;
-	struct zr_ragged one = { .count = 1, .values = k->buf,
-				 .offsets = offsets, .dims = copy.dims,
+	struct zr_ragged one = { .count = 1,
+				 .values = k->buf,
+				 .offsets = offsets,
+				 .dims = copy.dims,
 				 .dim_offsets = dim_offsets };
 	struct zr_error err;
 	int rc;
@@ -132,8 +134,7 @@ static int recover(const char *src, const char *dst)
 		zr_discard(k.w);
 	if (!status)
 		printf("%s: %llu records whole, %llu not\n", dst,
-		       (unsigned long long)k.whole,
-		       (unsigned long long)k.lost);
+		       (unsigned long long)k.whole, (unsigned long long)k.lost);
 	free(dict);
 	free(k.buf);
 	zr_reader_free(k.r);
@@ -160,13 +161,19 @@ static int run(const struct command *cmd, int argc, char **argv)
 }
 
 const struct command cmd_recover = {
-	"recover", "[--no-checksums] SRC DST",
-	"Make the container DST of the records of SRC that are whole, in their\n"
+	"recover",
+	"[--no-checksums] SRC DST",
+	"Make the container DST of the records of SRC that are whole, in "
+	"their\n"
 	"order: of a build that was never finished (a create that was killed\n"
-	"leaves .DST.XXXXXX.zrtmp beside DST), or of a container that is damaged\n"
-	"or cut. A record is whole if it has its checksum; without check.zr, a\n"
-	"compressed one if it decodes, and of a raw one only its length can be\n"
-	"told. DST must not exist. The exit status is 0 if DST was made, also if\n"
+	"leaves .DST.XXXXXX.zrtmp beside DST), or of a container that is "
+	"damaged\n"
+	"or cut. A record is whole if it has its checksum; without check.zr, "
+	"a\n"
+	"compressed one if it decodes, and of a raw one only its length can "
+	"be\n"
+	"told. DST must not exist. The exit status is 0 if DST was made, also "
+	"if\n"
 	"records were lost; the summary tells.\n\n"
 	"  --no-checksums   do not compare with check.zr\n",
 	run,

@@ -78,10 +78,13 @@ static int run(const struct command *cmd, int argc, char **argv)
 }
 
 const struct command cmd_train = {
-	"train", "[--tier fast|balanced|max] -o FILE SRC...",
-	"Train a dictionary on records, for 'zrecord create --dict'. SRC is as\n"
+	"train",
+	"[--tier fast|balanced|max] -o FILE SRC...",
+	"Train a dictionary on records, for 'zrecord create --dict'. SRC is "
+	"as\n"
 	"for 'zrecord create'. FILE must not exist.\n\n"
-	"  --tier T   how large: fast (32 KiB), balanced (512 KiB, default), max\n"
+	"  --tier T   how large: fast (32 KiB), balanced (512 KiB, default), "
+	"max\n"
 	"             (2 MiB), and at most 1/64 of the records\n",
 	run,
 };

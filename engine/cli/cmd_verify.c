@@ -17,9 +17,9 @@ struct check {
 	struct zr_reader **reader; /* a lane each */
 	uint64_t first, end;       /* of this round */
 	pthread_mutex_t lock;
-	uint64_t *bad;             /* under lock */
+	uint64_t *bad;              /* under lock */
 	size_t bad_count, bad_room; /* under lock */
-	bool no_memory;            /* under lock */
+	bool no_memory;             /* under lock */
 };
 
 static void keep_bad(struct check *k, uint64_t id, const struct zr_error *err)
@@ -62,8 +62,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* In rounds, so that the progress is seen. */
-static int check_all(struct check *k, struct zr_executor *ex,
-		     const char *path)
+static int check_all(struct check *k, struct zr_executor *ex, const char *path)
 {
 	unsigned lanes = zr_executor_threads(ex);
 	uint64_t records = zr_info(k->c)->records;
@@ -78,8 +77,8 @@ static int check_all(struct check *k, struct zr_executor *ex,
 		status = cli_fail("no memory");
 	progress_start(&bar, path, "records", records);
 	for (; k->first < records && !status; k->first = k->end) {
-		k->end = records - k->first < ROUND ? records
-						    : k->first + ROUND;
+		k->end =
+			records - k->first < ROUND ? records : k->first + ROUND;
 		zr_executor_run(ex, (size_t)((k->end - k->first - 1) / RUN + 1),
 				check_run, k);
 		progress_at(&bar, k->end);
@@ -157,8 +156,7 @@ static void print_result(const struct check *k, const char *path, bool json,
 		printf("%llu", records);
 	else
 		printf("null");
-	printf(", \"checksums\": %s, \"damaged\": [",
-	       sums ? "true" : "false");
+	printf(", \"checksums\": %s, \"damaged\": [", sums ? "true" : "false");
 	for (size_t i = 0; i < k->bad_count; i++)
 		printf("%s%llu", i ? ", " : "", (unsigned long long)k->bad[i]);
 	printf("]}\n");
@@ -215,10 +213,14 @@ static int run(const struct command *cmd, int argc, char **argv)
 }
 
 const struct command cmd_verify = {
-	"verify", "[-j N] [--json] CONTAINER...",
-	"Read every record of each container and tell which are damaged: a line\n"
-	"each on standard error, a summary on standard output. Without check.zr,\n"
-	"as in containers of loaderx, raw bytes have nothing to be compared with.\n"
+	"verify",
+	"[-j N] [--json] CONTAINER...",
+	"Read every record of each container and tell which are damaged: a "
+	"line\n"
+	"each on standard error, a summary on standard output. Without "
+	"check.zr,\n"
+	"as in containers of loaderx, raw bytes have nothing to be compared "
+	"with.\n"
 	"The exit status is 0 if all is well.\n\n"
 	"  -j N     on N threads (default: all CPUs)\n"
 	"  --json   the summary as one JSON object a line\n"

@@ -68,8 +68,7 @@ static int walk(struct walk *w, const struct zr_selection *sel, each_fn fn,
 		for (size_t i = 0; i < n; i++) {
 			struct zr_error err;
 			struct each rec;
-			int rc = read_one(w, sel ? ids[i] : at + i, &rec,
-					  &err);
+			int rc = read_one(w, sel ? ids[i] : at + i, &rec, &err);
 
 			if (rc)
 				return cli_error(&err);

@@ -14,10 +14,10 @@ struct input {
 	struct zr_npy npy;
 	uint64_t left; /* bytes of elements not yet read */
 
-	int fd;                 /* a file or standard input; -1: a member */
+	int fd; /* a file or standard input; -1: a member */
 	bool seekable;
 	struct npz_member *member;
-	unsigned char *whole;   /* Fortran order: turned, in memory */
+	unsigned char *whole; /* Fortran order: turned, in memory */
 };
 
 /* Open and read the header; "-" is standard input. Checks that a file has the

@@ -8,9 +8,9 @@
 #include "output.h"
 
 static const struct command *const commands[] = {
-	&cmd_create, &cmd_info,	  &cmd_ls,    &cmd_cat,	  &cmd_export,
-	&cmd_verify, &cmd_recover, &cmd_recode, &cmd_train, &cmd_mount,
-	&cmd_umount, &cmd_bench,
+	&cmd_create, &cmd_info,   &cmd_ls,      &cmd_cat,
+	&cmd_export, &cmd_verify, &cmd_recover, &cmd_recode,
+	&cmd_train,  &cmd_mount,  &cmd_umount,  &cmd_bench,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -49,8 +49,8 @@ static unsigned distance(const char *a, const char *b)
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= n; j++) {
 			unsigned change = diagonal + (a[i - 1] != b[j - 1]);
-			unsigned best = row[j] < row[j - 1] ? row[j]
-							    : row[j - 1];
+			unsigned best =
+				row[j] < row[j - 1] ? row[j] : row[j - 1];
 
 			diagonal = row[j];
 			row[j] = best + 1 < change ? best + 1 : change;
@@ -68,8 +68,9 @@ static int unknown(const char *name)
 		    distance(name, best->name))
 			best = commands[i];
 	if (name[0] == '-')
-		fprintf(stderr, "zrecord: '%s' comes before a command; try "
-				"'zrecord help'\n",
+		fprintf(stderr,
+			"zrecord: '%s' comes before a command; try "
+			"'zrecord help'\n",
 			name);
 	else if (distance(name, best->name) <= 3)
 		fprintf(stderr,

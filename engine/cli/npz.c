@@ -127,9 +127,8 @@ static int find_directory(const struct npz *z, struct directory *d)
 		d->offset = get(p + 16, 4);
 		if (d->count == 0xffff || d->bytes == FULL32 ||
 		    d->offset == FULL32)
-			status = find_end64(z, z->size - len +
-						       (uint64_t)(p - tail),
-					    d);
+			status = find_end64(
+				z, z->size - len + (uint64_t)(p - tail), d);
 	}
 	free(tail);
 	return status;
@@ -180,8 +179,7 @@ static int add_member(struct npz *z, const unsigned char *p, size_t name_len,
 	/* A folder, as some tools write it. */
 	if (name_len && p[CENTRAL_BYTES + name_len - 1] == '/')
 		return CLI_OK;
-	if (name_len < 4 ||
-	    memcmp(p + CENTRAL_BYTES + name_len - 4, ".npy", 4))
+	if (name_len < 4 || memcmp(p + CENTRAL_BYTES + name_len - 4, ".npy", 4))
 		return cli_fail("%s: member '%.*s' is not a .npy", z->path,
 				(int)name_len, (const char *)p + CENTRAL_BYTES);
 	if (get(p + 8, 2) & 1)
@@ -352,8 +350,8 @@ static int inflate_some(struct npz_member *r, unsigned char *p, size_t len)
 		if (rc == Z_BUF_ERROR && !r->inflate.avail_in) {
 			if (fill_chunk(r))
 				return CLI_FAILED;
-		} else if (rc != Z_OK && !(rc == Z_STREAM_END &&
-					   !r->inflate.avail_out)) {
+		} else if (rc != Z_OK &&
+			   !(rc == Z_STREAM_END && !r->inflate.avail_out)) {
 			return damaged(r->z, "a member does not inflate");
 		}
 	}
@@ -401,8 +399,7 @@ int npz_member_end(struct npz_member *r)
 				return CLI_FAILED;
 			continue;
 		}
-		if ((rc != Z_OK && rc != Z_STREAM_END) ||
-		    !r->inflate.avail_out)
+		if ((rc != Z_OK && rc != Z_STREAM_END) || !r->inflate.avail_out)
 			return damaged(r->z, "a member does not end with its "
 					     "array");
 		r->ended = rc == Z_STREAM_END;

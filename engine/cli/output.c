@@ -76,15 +76,14 @@ int output_start(struct output *o, const char *path, bool dir)
 	}
 	if (dir) {
 		if (mkdtemp(o->temp))
-			o->fd = open(o->temp, O_RDONLY | O_DIRECTORY |
-						      O_CLOEXEC);
+			o->fd = open(o->temp,
+				     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	} else {
 		o->fd = mkostemp(o->temp, O_CLOEXEC);
 	}
 	if (o->fd >= 0)
 		return CLI_OK;
-	cli_fail("%s: making a new file beside it: %s", path,
-		 strerror(errno));
+	cli_fail("%s: making a new file beside it: %s", path, strerror(errno));
 fail:
 	free(o->temp);
 	free(o->path);

@@ -200,8 +200,7 @@ static FILE *spool(FILE *from)
 static FILE *open_lines(const char *path)
 {
 	bool is_stdin = !strcmp(path, "-");
-	FILE *f = is_stdin ? fdopen(dup(STDIN_FILENO), "r")
-			   : fopen(path, "re");
+	FILE *f = is_stdin ? fdopen(dup(STDIN_FILENO), "r") : fopen(path, "re");
 	struct stat st;
 
 	if (f && (is_stdin || fstat(fileno(f), &st) || !S_ISREG(st.st_mode)))
@@ -293,10 +292,9 @@ static int look(struct source *s, char **paths, size_t count, bool ragged,
 	}
 	s->from = SOURCE_AXIS0;
 	for (size_t i = 0; i < count; i++) {
-		if (count > 1 && (!strcmp(paths[i], "-") ||
-				  ends_with(paths[i], ".npz") ||
-				  (!stat(paths[i], &st) &&
-				   S_ISDIR(st.st_mode))))
+		if (count > 1 &&
+		    (!strcmp(paths[i], "-") || ends_with(paths[i], ".npz") ||
+		     (!stat(paths[i], &st) && S_ISDIR(st.st_mode))))
 			return cli_fail("%s: of several sources each must be "
 					"a .npy file",
 					paths[i]);

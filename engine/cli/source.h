@@ -22,8 +22,12 @@ struct source {
 	bool rewinds;               /* may be read a second time */
 	size_t batch_most;          /* records of a batch; 0: as many as fit */
 
-	enum { SOURCE_AXIS0, SOURCE_WHOLE, SOURCE_CONTAINER,
-	       SOURCE_LINES } from;
+	enum {
+		SOURCE_AXIS0,
+		SOURCE_WHOLE,
+		SOURCE_CONTAINER,
+		SOURCE_LINES
+	} from;
 	char **paths; /* files, in order */
 	size_t path_count, path_room;
 	struct npz *npz; /* or its members */

@@ -110,8 +110,7 @@ static int take_runs(struct samples *s, struct source *src, struct batch *b,
 	return status;
 }
 
-int samples_take(struct samples *s, struct source *src,
-		 const struct tier *tier)
+int samples_take(struct samples *s, struct source *src, const struct tier *tier)
 {
 	struct batch b = { 0 };
 	size_t most = SIZE_MAX;

@@ -9,7 +9,7 @@
 
 struct zipfile {
 	FILE *f;
-	uint64_t at;      /* bytes written */
+	uint64_t at; /* bytes written */
 	uint64_t members;
 	unsigned char *central; /* the directory so far */
 	size_t central_len, central_room;

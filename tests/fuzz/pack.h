@@ -14,10 +14,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define PACK_DICT 1u	/* there is a dict.zr */
-#define PACK_CHECK 2u	/* there is a check.zr */
-#define PACK_CUT 4u	/* meta.zr ends with the head */
-#define PACK_SEAL 8u	/* the hashes of check.zr are put right */
+#define PACK_DICT 1u    /* there is a dict.zr */
+#define PACK_CHECK 2u   /* there is a check.zr */
+#define PACK_CUT 4u     /* meta.zr ends with the head */
+#define PACK_SEAL 8u    /* the hashes of check.zr are put right */
 #define PACK_RECORD 16u /* the header fits the files: only records are bad */
 
 #define PACK_HEAD 4096u

@@ -39,7 +39,7 @@ static int append(void *ctx, const char *text, size_t len)
 
 static const char *name(int code)
 {
-	return code == -EINVAL	  ? "EINVAL"
+	return code == -EINVAL    ? "EINVAL"
 	       : code == -ENOTSUP ? "ENOTSUP"
 	       : code == -EUCLEAN ? "EUCLEAN"
 				  : "other";

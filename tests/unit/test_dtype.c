@@ -215,8 +215,8 @@ Test(dtype, rejects_a_nul)
 Test(dtype, tells_what_cannot_be_stored)
 {
 	static const char *const rows[] = {
-		"|O",  "O",	"|O8",	  "O8",	  "<O",	 "=O",
-		"|S0", "<U0",	">U0",	  "|V0",  "<S0", "[('a', '<i4')]",
+		"|O",  "O",     "|O8",    "O8",   "<O",  "=O",
+		"|S0", "<U0",   ">U0",    "|V0",  "<S0", "[('a', '<i4')]",
 		"[",   "i4,f4", "(2,)i4", "<f4,",
 	};
 

@@ -37,13 +37,13 @@ enum call {
 	NOTHING
 };
 
-#define ENDS 0	 /* the call moves no byte */
+#define ENDS 0   /* the call moves no byte */
 #define SHORT -1 /* the call moves one byte */
 
 /* The fault that is armed; `left` calls until it strikes. */
 static struct {
 	_Atomic int call; /* enum call */
-	int how;	  /* an errno, ENDS or SHORT */
+	int how;          /* an errno, ENDS or SHORT */
 	atomic_long left;
 } armed = { .call = NOTHING };
 static atomic_long blocks, mappings; /* that the archive holds */
@@ -98,8 +98,7 @@ WRAP(void *, __real_calloc, __wrap_calloc, (size_t n, size_t size))
 WRAP(void *, __real_aligned_alloc, __wrap_aligned_alloc,
      (size_t align, size_t size))
 {
-	return strikes(MEMORY) ? NULL
-			       : kept(__real_aligned_alloc(align, size));
+	return strikes(MEMORY) ? NULL : kept(__real_aligned_alloc(align, size));
 }
 
 WRAP(void *, __real_realloc, __wrap_realloc, (void *p, size_t size))
@@ -404,10 +403,10 @@ static struct zr_ragged big_batch(enum shape shape, const uint64_t *ids,
 }
 
 static struct scratch s;
-static uint64_t ids[RECORDS];	 /* some order */
+static uint64_t ids[RECORDS];    /* some order */
 static struct zr_ragged half[2]; /* what is appended */
-static struct zr_ragged wanted;	 /* records ids[] */
-static struct zr_ragged one;	 /* record LONG */
+static struct zr_ragged wanted;  /* records ids[] */
+static struct zr_ragged one;     /* record LONG */
 static void *dict;
 static size_t dict_bytes;
 
@@ -416,7 +415,7 @@ struct job {
 	enum shape shape;
 	enum zr_codec codec;
 	enum zr_placement placement;
-	uint32_t flags;	   /* of zr_open */
+	uint32_t flags;    /* of zr_open */
 	bool no_checksums; /* of zr_create */
 	const char *path;
 };
@@ -454,10 +453,10 @@ TestSuite(inject, .init = setup, .fini = teardown, .timeout = 100);
 static bool in_closed_set(int rc)
 {
 	static const int set[] = {
-		EUCLEAN, EBADMSG,      ENODATA, EBUSY,	 ERANGE, EINVAL,
-		ENOTSUP, EEXIST,       ENOMEM,	EIO,	 ENOSPC, EDQUOT,
-		EFBIG,	 EROFS,	       ENOENT,	ENOTDIR, EACCES, EPERM,
-		ELOOP,	 ENAMETOOLONG, EMFILE,	ENFILE,
+		EUCLEAN, EBADMSG,      ENODATA, EBUSY,   ERANGE, EINVAL,
+		ENOTSUP, EEXIST,       ENOMEM,  EIO,     ENOSPC, EDQUOT,
+		EFBIG,   EROFS,        ENOENT,  ENOTDIR, EACCES, EPERM,
+		ELOOP,   ENAMETOOLONG, EMFILE,  ENFILE,
 	};
 
 	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)
@@ -604,7 +603,7 @@ static int read_all(const struct job *j, struct zr_reader *r)
 			  struct zr_error *);
 	} steps[] = {
 		{ "record_shape", shape },  { "read_part", read_part },
-		{ "gather", gather },	    { "read", read_one },
+		{ "gather", gather },       { "read", read_one },
 		{ "gather again", gather }, { "check", check_one },
 	};
 	struct zr_error err = { 0 };
@@ -672,7 +671,7 @@ static void read_under(const struct job *j, const struct fault *f)
 /* ---- Building ------------------------------------------------------------ */
 
 struct outcome {
-	int rc;	     /* the first error, 0: none */
+	int rc;      /* the first error, 0: none */
 	int stuck;   /* an error of writing, which stays */
 	bool has[2]; /* which half is appended */
 	bool published;

@@ -140,9 +140,9 @@ Test(weights, load_from_npy_files)
 		size_t size, count;
 		int rc;
 	} rows[] = {
-		{ "|u1", u1, 1, 3, 0 },		{ "<i4", i4, 4, 3, 0 },
-		{ ">u2", big, 2, 3, 0 },	{ "<f8", f8, 8, 3, 0 },
-		{ "<f4", f4, 4, 3, 0 },		{ "<i4", neg, 4, 3, -EINVAL },
+		{ "|u1", u1, 1, 3, 0 },         { "<i4", i4, 4, 3, 0 },
+		{ ">u2", big, 2, 3, 0 },        { "<f8", f8, 8, 3, 0 },
+		{ "<f4", f4, 4, 3, 0 },         { "<i4", neg, 4, 3, -EINVAL },
 		{ "<f8", nan8, 8, 2, -EINVAL }, { "<c8", f8, 8, 3, -ENOTSUP },
 		{ "<f8", f8, 8, 0, -EINVAL },
 	};

@@ -79,8 +79,7 @@ static off_t size_of(const char *path, const char *file)
 
 Test(sums, finds_any_flipped_bit_in_any_file)
 {
-	static const enum zr_codec codecs[] = { ZR_RAW, ZR_ZSTD,
-						ZR_ZSTD_DICT };
+	static const enum zr_codec codecs[] = { ZR_RAW, ZR_ZSTD, ZR_ZSTD_DICT };
 	static const char *const files[] = { "meta.zr", "data.zr", "check.zr",
 					     "dict.zr" };
 
@@ -97,8 +96,8 @@ Test(sums, finds_any_flipped_bit_in_any_file)
 
 			for (off_t at = 0; at < size; at += step) {
 				flip(path, files[f], at);
-				cr_expect(is_found(path, &bad), "%zu %s %ld",
-					  i, files[f], (long)at);
+				cr_expect(is_found(path, &bad), "%zu %s %ld", i,
+					  files[f], (long)at);
 				flip(path, files[f], at);
 			}
 		}
@@ -139,8 +138,7 @@ Test(sums, reads_compare_only_when_asked)
 		cr_assert(open_with(&c, path, ZR_OPEN_CHECK, places[i]) == 0);
 		cr_expect(zr_info(c)->checksums);
 		cr_assert(zr_reader_new(&r, c, NULL) == 0);
-		cr_expect(zr_read(r, 7, buf, 16, NULL, NULL, NULL) ==
-			  -EBADMSG);
+		cr_expect(zr_read(r, 7, buf, 16, NULL, NULL, NULL) == -EBADMSG);
 		cr_expect(zr_read_part(r, 7, 0, part, 4, NULL) == -EBADMSG);
 		cr_expect(zr_gather_dense(r, ids, 2, buf, 32, NULL) ==
 			  -EBADMSG);

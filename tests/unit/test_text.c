@@ -221,7 +221,7 @@ Test(text, writes_dates)
 
 Test(text, lays_out_arrays)
 {
-	static const unsigned char bytes[] = { 1, 2, 3, 4,  5,	6,
+	static const unsigned char bytes[] = { 1, 2, 3, 4,  5,  6,
 					       7, 8, 9, 10, 11, 12 };
 	static const struct {
 		struct zr_shape shape;

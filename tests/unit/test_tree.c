@@ -102,7 +102,7 @@ Test(tree, refuses_numbers_it_never_makes)
 		NODE_FIXED_LAST + 1,
 		15,
 		16 + TREE_RECORDS_MAX,
-		1ull << 60,			 /* batch size 0 */
+		1ull << 60,                      /* batch size 0 */
 		(1ull << 60) + (1ull << 31) + 1, /* batch size over 2^31 */
 		(3ull << 60) + TREE_RECORDS_MAX, /* text of no record */
 		5ull << 60,

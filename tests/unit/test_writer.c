@@ -114,9 +114,12 @@ Test(writer, refuses_bad_names_and_parents)
 		const char *path;
 		int rc;
 	} rows[] = {
-		{ "", -EINVAL },     { "/", -EINVAL },
-		{ ".", -EINVAL },    { "..", -EINVAL },
-		{ "/tmp/", -EEXIST }, { "/nonexistent-dir/c", -ENOENT },
+		{ "", -EINVAL },
+		{ "/", -EINVAL },
+		{ ".", -EINVAL },
+		{ "..", -EINVAL },
+		{ "/tmp/", -EEXIST },
+		{ "/nonexistent-dir/c", -ENOENT },
 		{ "/dev/null/c", -ENOTDIR },
 	};
 	struct zr_dtype dtype = make_dtype("<i4");
@@ -136,8 +139,8 @@ Test(writer, long_names_and_trailing_slashes_work)
 
 	memset(name, 'n', 255);
 	name[255] = '\0';
-	cr_assert(zr_create(&w, scratch_path(&s, name), ZR_RAGGED, &dtype,
-			    NULL, NULL, NULL) == 0);
+	cr_assert(zr_create(&w, scratch_path(&s, name), ZR_RAGGED, &dtype, NULL,
+			    NULL, NULL) == 0);
 	cr_expect(zr_publish(w, NULL) == 0);
 	cr_assert(zr_create(&w, scratch_path(&s, "t///"), ZR_RAGGED, &dtype,
 			    NULL, NULL, NULL) == 0);
@@ -182,7 +185,8 @@ Test(writer, refuses_levels_and_dictionaries_that_do_not_fit)
 
 	opt.level = 3;
 	cr_expect(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, &opt, NULL) ==
-		  -EINVAL, "raw has no level");
+			  -EINVAL,
+		  "raw has no level");
 	opt.codec = ZR_ZSTD;
 	opt.level = 23;
 	cr_expect(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, &opt, NULL) ==
@@ -191,11 +195,13 @@ Test(writer, refuses_levels_and_dictionaries_that_do_not_fit)
 	opt.dict = "x";
 	opt.dict_bytes = 1;
 	cr_expect(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, &opt, NULL) ==
-		  -EINVAL, "zstd takes no dictionary");
+			  -EINVAL,
+		  "zstd takes no dictionary");
 	opt.codec = ZR_ZSTD_DICT;
 	opt.dict_bytes = 0;
 	cr_expect(zr_create(&w, path, ZR_RAGGED, &dtype, NULL, &opt, NULL) ==
-		  -EINVAL, "zstd_dict needs one");
+			  -EINVAL,
+		  "zstd_dict needs one");
 	cr_expect(scratch_count(&s) == 0);
 }
 
@@ -206,7 +212,7 @@ Test(writer, refuses_ragged_records_that_cannot_be_stored)
 	uint64_t dim_offsets[3] = { 0, 1, 2 };
 	unsigned char values[16] = { 0 };
 	struct zr_ragged b = { 2, values, offsets, dims, dim_offsets,
-			       0, 0, 0,  NULL, 0 };
+			       0, 0,      0,       NULL, 0 };
 	struct zr_error err;
 	struct zr_writer *w;
 	struct zr_container *c;
@@ -236,8 +242,7 @@ Test(writer, refuses_ragged_records_that_cannot_be_stored)
 
 Test(writer, bytes_do_not_depend_on_threads)
 {
-	static const enum zr_codec codecs[] = { ZR_RAW, ZR_ZSTD,
-						ZR_ZSTD_DICT };
+	static const enum zr_codec codecs[] = { ZR_RAW, ZR_ZSTD, ZR_ZSTD_DICT };
 	struct zr_executor *ex;
 
 	cr_assert(zr_executor_new(&ex, 4) == 0);
@@ -247,8 +252,8 @@ Test(writer, bytes_do_not_depend_on_threads)
 		size_t words = i < 3 ? 64 : 0;
 		const char *files[] = { "meta.zr", "data.zr", "check.zr" };
 
-		cr_assert(make_container(one, codecs[i % 3], 20000, words,
-					 NULL, NULL) == 0);
+		cr_assert(make_container(one, codecs[i % 3], 20000, words, NULL,
+					 NULL) == 0);
 		cr_assert(make_container(four, codecs[i % 3], 20000, words, ex,
 					 NULL) == 0);
 		for (size_t f = 0; f < 3; f++) {
@@ -282,20 +287,20 @@ Test(writer, a_level_is_that_level_of_zstd)
 	opt.dict = make_dict(&opt.dict_bytes);
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
 		ZSTD_CCtx *ctx = ZSTD_createCCtx();
-		ZSTD_CDict *dict = ZSTD_createCDict(opt.dict, opt.dict_bytes,
-						    levels[i]);
+		ZSTD_CDict *dict =
+			ZSTD_createCDict(opt.dict, opt.dict_bytes, levels[i]);
 		struct zr_writer *w;
 		char *stored;
 		size_t len, n;
 
 		opt.level = levels[i];
-		cr_assert(zr_create(&w, scratch_path(&s, "c"), ZR_DENSE,
-				    &dtype, &shape, &opt, NULL) == 0);
+		cr_assert(zr_create(&w, scratch_path(&s, "c"), ZR_DENSE, &dtype,
+				    &shape, &opt, NULL) == 0);
 		cr_assert(zr_append_dense(w, items, 1, NULL) == 0);
 		cr_assert(zr_publish(w, NULL) == 0);
 		n = file_bytes(scratch_path(&s, "c"), "data.zr", &stored);
-		len = ZSTD_compress_usingCDict(ctx, frame, sizeof(frame),
-					       items, sizeof(items), dict);
+		len = ZSTD_compress_usingCDict(ctx, frame, sizeof(frame), items,
+					       sizeof(items), dict);
 		cr_expect(len == n && !memcmp(frame, stored, n), "level %d",
 			  levels[i]);
 		free(stored);
@@ -332,14 +337,17 @@ Test(writer, training_on_too_little_is_refused)
 	for (size_t i = 0; i < 10; i++)
 		sizes[i] = 25;
 	cr_expect(zr_train(dict, sizeof(dict), &n, zeros, sizes, 10, NULL) ==
-		  -EINVAL, "250 bytes");
+			  -EINVAL,
+		  "250 bytes");
 	cr_expect(n == 0);
 	cr_expect(zr_train(dict, sizeof(dict), &n, zeros, sizes, 0, NULL) ==
-		  -EINVAL, "no samples");
+			  -EINVAL,
+		  "no samples");
 	for (size_t i = 0; i < 10; i++)
 		sizes[i] = 300;
 	cr_expect(zr_train(dict, sizeof(dict), &n, zeros, sizes, 2, NULL) ==
-		  -EINVAL, "too few samples");
+			  -EINVAL,
+		  "too few samples");
 	cr_expect(zr_train(dict, 100, &n, zeros, sizes, 10, NULL) == -EINVAL,
 		  "no room");
 	/* All alike: refused or not, but nothing breaks. */

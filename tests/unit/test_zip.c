@@ -31,7 +31,7 @@ static uint64_t get(const unsigned char *p, int bytes)
 Test(zip, has_parts_as_long_as_it_says)
 {
 	static const uint64_t members[] = { 1, 148, 3000000000u };
-	static const uint64_t counts[] = { 1,	9,     10,    11,   100,
+	static const uint64_t counts[] = { 1,   9,     10,    11,   100,
 					   101, 65534, 65535, 65536 };
 	unsigned char buf[ZIP_HEADER_MAX];
 
