@@ -9,6 +9,7 @@
 #include "error.h"
 #include "executor.h"
 #include "guard.h"
+#include "io.h"
 #include "le.h"
 #include "prefetch.h"
 
@@ -83,6 +84,62 @@ static size_t place_of(const struct zr_gather *g, size_t first, size_t end,
 	return g->down ? end - 1 - (i - first) : i;
 }
 
+static int dense_one(struct zr_gather *g, struct zr_lane *lane, size_t i,
+		     struct zr_error *err)
+{
+	const struct zr_container *c = g->r->c;
+	struct zr_entry e;
+	int rc = zr_locate(c, g->ids[i], &e, err);
+
+	if (rc)
+		return rc;
+	return zr_fetch(c, lane, g->ids[i], &e,
+			g->dst + i * (size_t)c->meta.record_bytes, err);
+}
+
+/* How many records from the one at `i` on, before `end`, lie one after the
+ * other in a file that is read; and, of more than one, read them. Returns 0 for
+ * those that must go one by one, to tell what is wrong with which. */
+static size_t read_run(const struct zr_gather *g, size_t i, size_t end)
+{
+	const struct zr_container *c = g->r->c;
+	size_t width = (size_t)c->meta.record_bytes, n = 0;
+	uint64_t first = g->ids[i], from = 0;
+	struct zr_entry e;
+
+	for (; i + n < end && g->ids[i + n] == first + n; n++) {
+		if (zr_locate(c, first + n, &e, NULL))
+			break;
+		if (!n)
+			from = e.offset;
+		else if (e.offset != from + n * width)
+			break;
+	}
+	if (n < 2 || zr_pread(c->data_fd, g->dst + i * width, n * width, from))
+		return 0;
+	return n;
+}
+
+/* Records of a gather in order come by one system call. Returns how many were
+ * read and are right. */
+static size_t dense_run(struct zr_gather *g, struct zr_lane *lane, size_t i,
+			size_t end)
+{
+	const struct zr_container *c = g->r->c;
+	size_t width = (size_t)c->meta.record_bytes, n;
+
+	if (g->one != dense_one || c->meta.codec != ZR_RAW || c->data.bytes ||
+	    i + 1 >= end || g->ids[i + 1] != g->ids[i] + 1)
+		return 0;
+	n = read_run(g, i, end);
+	for (size_t k = 0; k < n; k++) {
+		if (zr_compare(c, lane, g->ids[i + k], g->dst + (i + k) * width,
+			       width, NULL))
+			return k;
+	}
+	return n;
+}
+
 /* The records of a task that *next and later stand for. *next always tells
  * which one is being read, in case it faults. */
 static int gather_span(struct zr_gather *g, struct zr_lane *lane, size_t first,
@@ -91,13 +148,18 @@ static int gather_span(struct zr_gather *g, struct zr_lane *lane, size_t first,
 	struct zr_error err;
 
 	for (size_t k = *next; k < end; *next = ++k) {
-		size_t i = place_of(g, first, end, k);
+		size_t i = place_of(g, first, end, k), n;
 		int rc;
 
 		/* Only an earlier record can still change the result. */
 		if (i >
 		    atomic_load_explicit(&g->failed_at, memory_order_relaxed))
 			continue;
+		n = dense_run(g, lane, i, end);
+		if (n) {
+			k += n - 1;
+			continue;
+		}
 		prefetch(g, i);
 		rc = g->one(g, lane, i, &err);
 		if (rc)
@@ -196,19 +258,6 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 		zr_saw_io(g->r->c, zr_thread_io() - io, bytes);
 	pthread_mutex_destroy(&g->lock);
 	return zr_unless_cut(g->code, g->r->c, g->ids, g->count, g->err);
-}
-
-static int dense_one(struct zr_gather *g, struct zr_lane *lane, size_t i,
-		     struct zr_error *err)
-{
-	const struct zr_container *c = g->r->c;
-	struct zr_entry e;
-	int rc = zr_locate(c, g->ids[i], &e, err);
-
-	if (rc)
-		return rc;
-	return zr_fetch(c, lane, g->ids[i], &e,
-			g->dst + i * (size_t)c->meta.record_bytes, err);
 }
 
 int zr_gather_dense(struct zr_reader *r, const uint64_t *ids, size_t count,

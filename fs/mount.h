@@ -31,7 +31,6 @@ struct stream {
 	const struct zr_info *info;
 	enum layout layout;
 	bool dense;
-	bool in_parts;      /* a part of a record costs a part of its time */
 	unsigned width;     /* digits in the name of a record */
 	uint64_t all_bytes; /* size of all.npy, or 0 if there is none */
 	char *json;         /* info.json */
@@ -115,6 +114,9 @@ struct mount {
 int stream_open(struct stream *s, const char *path, bool check);
 
 void stream_close(struct stream *s);
+
+/* Whether a part of record `id` costs little more than its part of the time. */
+bool stream_in_parts(const struct stream *s, uint64_t id);
 
 /* Return how many batches of `size` records there are. */
 uint64_t stream_batches(const struct stream *s, uint64_t size);

@@ -104,7 +104,7 @@ static int read_record(struct read_op *op)
 	if (op->off == 0 &&
 	    room - ZR_NPY_HEADER_MAX <= (uint64_t)op->size + SLACK)
 		return whole_record(op, room);
-	if (op->s->in_parts)
+	if (stream_in_parts(op->s, op->node.index))
 		return part_of_raw(op);
 	rc = image_hold(op->m, op->w, op->s, &op->node, &op->held, &op->err);
 	return rc ? rc : from_memory(op, op->held->data, op->held->len);

@@ -40,7 +40,7 @@ static int part_of_row(struct rows *r, uint64_t row, uint64_t offset,
 	struct cache_block *b;
 	int rc;
 
-	if (r->s->in_parts)
+	if (stream_in_parts(r->s, id))
 		return zr_read_part(r->w->reader, id, offset, dst, len, r->err);
 	rc = image_hold(r->m, r->w, r->s, &n, &b, r->err);
 	if (rc)

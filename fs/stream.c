@@ -10,6 +10,10 @@
 
 #define JSON_ROOM 4096
 
+/* Raw records up to here are compared as a whole with their hashes for each
+ * part that is read, which costs less than keeping a copy does. */
+#define CHECKED_PART_MAX ((uint64_t)256 << 10)
+
 static int make_json(struct stream *s)
 {
 	size_t room = JSON_ROOM;
@@ -26,6 +30,13 @@ static int make_json(struct stream *s)
 	return rc;
 }
 
+bool stream_in_parts(const struct stream *s, uint64_t id)
+{
+	return s->info->codec == ZR_RAW &&
+	       (!s->info->checksums ||
+		zr_record_bound(s->container, id) <= CHECKED_PART_MAX);
+}
+
 static int describe(struct stream *s)
 {
 	const struct zr_info *info = s->info;
@@ -34,7 +45,6 @@ static int describe(struct stream *s)
 
 	s->dense = info->kind == ZR_DENSE;
 	s->width = name_width(info->records);
-	s->in_parts = info->codec == ZR_RAW && !info->checksums;
 	if (rc || !s->dense)
 		return rc;
 	rc = zr_npy_header(s->header, sizeof(s->header), &s->header_len,
