@@ -204,38 +204,68 @@ static int read_span(struct zr_reader *r, uint64_t id, const struct zr_entry *e,
 	return rc;
 }
 
+/* Decode a Ragged record in the caller's buffer, its shape first, and move the
+ * elements to the front: no second buffer of its size. */
+static int read_in_place(struct zr_reader *r, uint64_t id,
+			 const struct zr_entry *e, unsigned char *dst,
+			 struct zr_layout *out, struct zr_error *err)
+{
+	int rc = zr_fetch(r->c, &r->lane[0], id, e, dst, err);
+
+	if (!rc)
+		rc = zr_layout_decode(out, r->c, id, dst, e->logic, e->logic,
+				      err);
+	if (!rc)
+		memmove(dst, dst + out->prefix, (size_t)out->bytes);
+	return rc;
+}
+
+static int read_fitting(struct zr_reader *r, uint64_t id,
+			const struct zr_entry *e, void *dst, size_t size,
+			struct zr_layout *out, struct zr_error *err)
+{
+	int rc = 0;
+
+	/* It will be decoded whole: not its beginning before. */
+	if (r->c->meta.kind == ZR_RAGGED && !r->c->sums.file &&
+	    r->c->meta.codec != ZR_RAW && e->logic - 1 <= size)
+		rc = keep_record(r, id, e, err);
+	if (!rc)
+		rc = find_layout(r, id, e, out, err);
+	if (rc)
+		return rc;
+	if (out->bytes > size)
+		return zr_fail_at(
+			err, -EINVAL, r->c->path,
+			(struct zr_facts){ id, ZR_NONE, out->bytes, size },
+			"record %llu has %llu bytes, the buffer %zu",
+			(unsigned long long)id, (unsigned long long)out->bytes,
+			size);
+	/* Straight into the caller's buffer where nothing precedes. */
+	if (!out->prefix && r->record_id != id)
+		return zr_fetch(r->c, &r->lane[0], id, e, dst, err);
+	return read_span(r, id, e, out, 0, dst, (size_t)out->bytes, err);
+}
+
 static int read_record(struct zr_reader *r, uint64_t id, void *dst, size_t size,
 		       uint64_t *bytes, struct zr_shape *shape,
 		       struct zr_error *err)
 {
+	bool ragged = r->c->meta.kind == ZR_RAGGED;
+	bool in_parts = r->c->meta.codec == ZR_RAW && !r->c->check;
 	struct zr_layout layout;
 	struct zr_entry e;
 	int rc = zr_locate(r->c, id, &e, err);
 
-	/* It will be decoded whole: not its beginning before. */
-	if (!rc && r->c->meta.kind == ZR_RAGGED && !r->c->sums.file &&
-	    r->c->meta.codec != ZR_RAW && e.logic - 1 <= size)
-		rc = keep_record(r, id, &e, err);
-	if (!rc)
-		rc = find_layout(r, id, &e, &layout, err);
 	if (rc)
 		return rc;
-	if (bytes)
-		*bytes = layout.bytes;
-	if (layout.bytes > size)
-		return zr_fail_at(
-			err, -EINVAL, r->c->path,
-			(struct zr_facts){ id, ZR_NONE, layout.bytes, size },
-			"record %llu has %llu bytes, the buffer %zu",
-			(unsigned long long)id,
-			(unsigned long long)layout.bytes, size);
-	/* Straight into the caller's buffer where nothing precedes. */
-	if (!layout.prefix && r->record_id != id)
-		rc = zr_fetch(r->c, &r->lane[0], id, &e, dst, err);
+	if (ragged && !in_parts && r->record_id != id && e.logic <= size)
+		rc = read_in_place(r, id, &e, dst, &layout, err);
 	else
-		rc = read_span(r, id, &e, &layout, 0, dst, (size_t)layout.bytes,
-			       err);
-	if (!rc && shape)
+		rc = read_fitting(r, id, &e, dst, size, &layout, err);
+	if (bytes && (!rc || rc == -EINVAL))
+		*bytes = layout.bytes;
+	if (shape && !rc)
 		*shape = layout.shape;
 	return rc;
 }

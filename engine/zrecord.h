@@ -320,7 +320,9 @@ ZR_API int zr_record_shape(struct zr_reader *r, uint64_t id,
 /* Read the elements of record `id`, C order, byte order as stored, into
  * `dst`, which has room for `size` bytes. *bytes (may be NULL) receives their
  * number; *shape (may be NULL) the shape. A room of zr_record_bound(c, id)
- * bytes always suffices.
+ * bytes always suffices; with one byte more a Ragged record is decoded in
+ * `dst`, without it in memory of the reader that is as large.
+ * On failure the contents of `dst` are unspecified.
  * Returns 0, -ERANGE, -EINVAL (too little room; *bytes says how much),
  * -EBADMSG, -EIO, -ENOMEM. */
 ZR_API int zr_read(struct zr_reader *r, uint64_t id, void *dst, size_t size,
@@ -336,8 +338,9 @@ ZR_API int zr_read_part(struct zr_reader *r, uint64_t id, uint64_t offset,
 			void *dst, size_t len, struct zr_error *err);
 
 /* Return a bound on the bytes of record `id`, from the table alone: exact for
- * Dense; for Ragged at most 1 + 8 * rank more than the record has. 0 if there
- * is no such record or its table entry is bad. Any thread. */
+ * Dense; for Ragged 8 * rank more than the record has, one byte less than it
+ * has with its shape prefix (F5). 0 if there is no such record or its table
+ * entry is bad. Any thread. */
 ZR_API uint64_t zr_record_bound(const struct zr_container *c, uint64_t id);
 
 /* Read and decode record `id` and check all that can be checked, keeping

@@ -13,7 +13,9 @@
 
 uint64_t image_room(const struct stream *s, uint64_t id)
 {
-	return ZR_NPY_HEADER_MAX + zr_record_bound(s->container, id);
+	/* With one byte more a Ragged record is decoded in this buffer. */
+	return ZR_NPY_HEADER_MAX + zr_record_bound(s->container, id) +
+	       (s->dense ? 0 : 1);
 }
 
 int image_load(struct worker *w, const struct stream *s, uint64_t id,
@@ -75,20 +77,14 @@ static int fill(void *ctx, struct cache_block *block)
 	return 0;
 }
 
-/* A Ragged record passes through the reader's own memory, as its shape is in
- * front of it. */
-static uint64_t cost(const struct stream *s, uint64_t id)
-{
-	return image_room(s, id) * (s->dense ? 1 : 2);
-}
-
 int image_hold(struct mount *m, struct worker *w, const struct stream *s,
 	       const struct node *record, struct cache_block **out,
 	       struct zr_error *err)
 {
 	struct image_fill ctx = { w, s, record->index, err };
-	int rc = cache_get(m->images, tree_ino(record), cost(s, record->index),
-			   w->wait, fill, &ctx, out);
+	int rc = cache_get(m->images, tree_ino(record),
+			   image_room(s, record->index), w->wait, fill, &ctx,
+			   out);
 
 	if (!rc && (*out)->size > m->opt->cache_bytes)
 		park_watch(m->park);

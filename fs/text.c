@@ -62,16 +62,16 @@ static uint64_t cost(const struct stream *s, uint64_t id)
 	uint64_t bytes = zr_record_bound(s->container, id);
 	uint64_t text = 8 * bytes;
 
-	return bytes * (s->dense ? 1 : 2) +
-	       (text < 2 * TEXT_MAX ? text : 2 * TEXT_MAX);
+	return bytes + (text < 2 * TEXT_MAX ? text : 2 * TEXT_MAX);
 }
 
 static int fill(void *ctx, struct cache_block *block)
 {
 	struct text_fill *f = ctx;
-	uint64_t size = zr_record_bound(f->s->container, f->id);
-	/* A bad table entry has no bound; reading it tells the error. */
-	unsigned char *elements = malloc(size ? (size_t)size : 1);
+	/* One more, so that a Ragged record is decoded here. A bad table entry
+	 * has no bound; reading it tells the error. */
+	uint64_t size = zr_record_bound(f->s->container, f->id) + 1;
+	unsigned char *elements = malloc((size_t)size);
 	struct text t = { NULL, 0, 0 };
 	struct zr_shape shape;
 	int rc = -ENOMEM;

@@ -3,8 +3,11 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <zstd.h>
 
+#include "le.h"
 #include "make.h"
+#include "reader.h"
 #include "scratch.h"
 
 static struct scratch s;
@@ -215,6 +218,205 @@ Test(reader, tells_how_much_room_a_record_needs)
 	cr_expect(bytes == 4 * make_items(4));
 	cr_expect(err.record == 4 && err.found == 4);
 	close_all(&o);
+}
+
+/* Read record `id` into exactly `room` bytes, so that a sanitizer sees the
+ * next; returns what zr_read did. What fits must be right. */
+static int read_into(struct zr_reader *r, uint64_t id, size_t room)
+{
+	unsigned char *buf = malloc(room);
+	uint64_t bytes = 0, dims[4], items = make_items(id);
+	uint32_t rank = make_shape(id, dims);
+	struct zr_shape shape;
+	int rc;
+
+	memset(buf, 0xa5, room);
+	rc = zr_read(r, id, buf, room, &bytes, &shape, NULL);
+	if (rc == 0 || rc == -EINVAL)
+		cr_assert(bytes == 4 * items, "%zu", room);
+	if (rc == 0) {
+		cr_assert(is_record(buf, id, items), "%zu", room);
+		cr_assert(shape.rank == rank);
+		cr_assert(!memcmp(shape.dims, dims, 8 * rank));
+	}
+	for (size_t i = 0; rc == -EINVAL && i < room; i++)
+		cr_assert(buf[i] == 0xa5, "refused, and written");
+	free(buf);
+	return rc;
+}
+
+static const uint32_t check_flags[] = { 0, ZR_OPEN_CHECK,
+					ZR_OPEN_NO_CHECKSUMS };
+static const enum zr_placement placements[] = { ZR_PLACE_MAP, ZR_PLACE_READ };
+
+Test(reader, reads_ragged_records_into_any_room)
+{
+	enum { count = 40 };
+
+	for (size_t i = 0; i < 18; i++) {
+		struct zr_open_options opt = ZR_OPEN_OPTIONS_INIT;
+		const char *path = scratch_path(&s, "ragged");
+		bool decoded = codecs[i % 3] != ZR_RAW || i / 3 % 3 == 1;
+		struct zr_container *c;
+		struct zr_reader *r;
+		int32_t part;
+
+		opt.flags = check_flags[i / 3 % 3];
+		opt.placement = placements[i / 9];
+		cr_assert(make_container(path, codecs[i % 3], count, 0, NULL,
+					 NULL) == 0);
+		cr_assert(zr_open(&c, path, &opt, NULL) == 0);
+		cr_assert(zr_reader_new(&r, c, NULL) == 0);
+		for (uint64_t id = 0; id < count; id++) {
+			size_t bytes = 4 * (size_t)make_items(id);
+			size_t bound = (size_t)zr_record_bound(c, id);
+
+			cr_expect(bound == bytes + 8 * (id % 5));
+			cr_expect(read_into(r, id, bound + 1) == 0);
+			cr_expect(read_into(r, id, bound + 1000) == 0);
+		}
+		cr_expect(!r->record.p, "case %zu: has a copy", i);
+		for (uint64_t id = 0; id < count; id++) {
+			size_t bytes = 4 * (size_t)make_items(id);
+			size_t bound = (size_t)zr_record_bound(c, id);
+			uint64_t other = (id + 7) % count;
+
+			cr_expect(read_into(r, id, bytes - 1) == -EINVAL);
+			cr_expect(read_into(r, id, bytes / 2) == -EINVAL);
+			cr_expect(read_into(r, id, bound) == 0);
+			cr_expect(read_into(r, id, bytes) == 0);
+			cr_expect(read_into(r, id, bound + 1) == 0, "kept");
+			/* What is kept for parts stays. */
+			cr_expect(read_into(r, other, bound + 4 + 1296 * 4) ==
+				  0);
+			cr_expect(!decoded || r->record_id == id);
+			cr_expect(zr_read_part(r, id, bytes - 4, &part, 4,
+					       NULL) == 0);
+			cr_expect(part == make_item(id, bytes / 4 - 1));
+		}
+		cr_expect(decoded == !!r->record.p);
+		zr_reader_free(r);
+		zr_close(c);
+		scratch_remove(&s);
+		scratch_make(&s);
+	}
+}
+
+/* Replace what is stored of record `id`: `len` bytes that are to decode to
+ * `logic`; or its bytes from `at` on, if `logic` is 0. */
+static void store_other(const char *path, uint64_t id, const void *stored,
+			size_t len, uint32_t logic, size_t at)
+{
+	char name[700];
+	unsigned char entry[16];
+	off_t where = 4096 + 16 * (off_t)id;
+	int meta, data;
+
+	snprintf(name, sizeof(name), "%s/meta.zr", path);
+	cr_assert((meta = open(name, O_RDWR)) >= 0);
+	snprintf(name, sizeof(name), "%s/data.zr", path);
+	cr_assert((data = open(name, O_RDWR)) >= 0);
+	cr_assert(pread(meta, entry, 16, where) == 16);
+	cr_assert(len + at <= zr_le32(entry + 8), "has no place");
+	cr_assert(pwrite(data, stored, len, (off_t)(zr_le64(entry) + at)) ==
+		  (ssize_t)len);
+	if (logic) {
+		zr_put_le32(entry + 8, (uint32_t)len);
+		zr_put_le32(entry + 12, logic);
+		cr_assert(pwrite(meta, entry, 16, where) == 16);
+	}
+	close(meta);
+	close(data);
+}
+
+/* Record `id` is bad, whatever the room; the next one is not. */
+static void expect_bad(const char *path, uint32_t flags, uint64_t id,
+		       const char *what)
+{
+	struct zr_open_options opt = ZR_OPEN_OPTIONS_INIT;
+	unsigned char buf[8192];
+	struct zr_container *c;
+	struct zr_reader *r;
+	struct zr_error err;
+	size_t logic;
+
+	for (size_t i = 0; i < 2; i++) {
+		opt.flags = flags;
+		opt.placement = placements[i];
+		cr_assert(zr_open(&c, path, &opt, NULL) == 0);
+		cr_assert(zr_reader_new(&r, c, NULL) == 0);
+		logic = (size_t)zr_record_bound(c, id) + 1;
+		for (size_t room = logic - 1; room <= logic + 1; room++) {
+			err.record = 0;
+			cr_expect(zr_read(r, id, buf, room, NULL, NULL, &err) ==
+					  -EBADMSG,
+				  "%s, room %zu of %zu", what, room, logic);
+			cr_expect(err.record == id);
+			cr_expect(read_into(r, id + 1, 8192) == 0);
+		}
+		zr_reader_free(r);
+		zr_close(c);
+	}
+}
+
+Test(reader, a_ragged_frame_that_does_not_decode_is_bad_in_any_room)
+{
+	for (size_t i = 0; i < 9; i++) {
+		const char *path = scratch_path(&s, "frames");
+		uint64_t id = 3 + i % 5;
+
+		/* A raw record that is not compared is any record. */
+		if (codecs[i % 3] == ZR_RAW && i / 3 != 1)
+			continue;
+		cr_assert(make_container(path, codecs[i % 3], 20, 0, NULL,
+					 NULL) == 0);
+		store_other(path, id, "\xff\xff", 2, 0, 1);
+		expect_bad(path, check_flags[i / 3], id, "frame");
+		scratch_remove(&s);
+		scratch_make(&s);
+	}
+}
+
+Test(reader, a_ragged_shape_that_does_not_fit_is_bad_in_any_room)
+{
+	static const struct {
+		const char *what;
+		uint32_t rank, logic;
+		uint64_t dims[3];
+	} bad[] = {
+		{ "no elements", 1, 9, { 0 } },
+		{ "nothing", 1, 13, { 0 } },
+		{ "nothing of two", 2, 21, { 3, 0 } },
+		{ "a scalar of two", 0, 9, { 0 } },
+		{ "an element too many", 1, 17, { 1 } },
+		{ "an element too few", 1, 13, { 2 } },
+		{ "overflow", 2, 21, { (uint64_t)1 << 33, (uint64_t)1 << 33 } },
+		{ "half an element", 1, 11, { 1 } },
+		{ "cut in its shape", 3, 20, { 1, 1, 1 } },
+		{ "rank 65", 65, 30, { 1, 1, 1 } },
+		{ "rank 255", 255, 2, { 0 } },
+	};
+
+	for (size_t i = 0; i < 2 * sizeof(bad) / sizeof(bad[0]); i++) {
+		const char *path = scratch_path(&s, "shapes");
+		enum zr_codec codec = codecs[i % 2];
+		unsigned char record[64] = { 0 }, frame[128];
+		uint32_t logic = bad[i / 2].logic;
+		size_t len = logic;
+
+		cr_assert(make_container(path, codec, 20, 0, NULL, NULL) == 0);
+		record[0] = (unsigned char)bad[i / 2].rank;
+		for (size_t d = 0; d < 3; d++)
+			zr_put_le64(record + 1 + 8 * d, bad[i / 2].dims[d]);
+		if (codec == ZR_ZSTD)
+			len = ZSTD_compress(frame, sizeof(frame), record, logic,
+					    1);
+		store_other(path, 13, codec == ZR_ZSTD ? frame : record, len,
+			    logic, 0);
+		expect_bad(path, ZR_OPEN_NO_CHECKSUMS, 13, bad[i / 2].what);
+		scratch_remove(&s);
+		scratch_make(&s);
+	}
 }
 
 Test(reader, refuses_ids_past_the_end)
