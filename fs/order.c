@@ -11,25 +11,25 @@
 #define OVERTAKEN 8 /* records ahead of who overtook; found by trial */
 #define WINDOW_MIN 4u
 
-static bool is_near(const struct order_run *r, const struct node *n)
+static bool is_near(const struct order_run *r, uint64_t of, uint64_t id)
 {
 	uint64_t front = r->last > r->end ? r->last : r->end;
 
-	return r->used && r->stream == n->stream && n->index + NEAR > r->last &&
-	       n->index <= front + NEAR;
+	return r->used && r->of == of && id + NEAR > r->last &&
+	       id <= front + NEAR;
 }
 
-/* Returns the run that the reader of `n` belongs to, or NULL. */
-static struct order_run *find(struct order *o, const struct node *n)
+/* Returns the run that the reader belongs to, or NULL. */
+static struct order_run *find(struct order *o, uint64_t of, uint64_t id)
 {
 	for (unsigned i = 0; i < ORDER_RUNS; i++) {
-		if (is_near(&o->run[i], n))
+		if (is_near(&o->run[i], of, id))
 			return &o->run[i];
 	}
 	return NULL;
 }
 
-static void start(struct order *o, const struct node *n)
+static void start(struct order *o, uint64_t of, uint64_t id)
 {
 	struct order_run *r = &o->run[0];
 
@@ -37,22 +37,21 @@ static void start(struct order *o, const struct node *n)
 		if (o->run[i].used < r->used)
 			r = &o->run[i];
 	}
-	*r = (struct order_run){ .stream = n->stream,
-				 .last = n->index,
-				 .next = n->index + 1,
-				 .end = n->index + 1,
+	*r = (struct order_run){ .of = of,
+				 .last = id,
+				 .next = id + 1,
+				 .end = id + 1,
 				 .used = o->now };
 }
 
-bool order_seen(struct order *o, const struct node *n, uint64_t count,
+bool order_seen(struct order *o, uint64_t of, uint64_t id, uint64_t count,
 		uint64_t records, uint64_t bytes)
 {
-	struct order_run *r = find(o, n);
-	uint64_t id = n->index;
+	struct order_run *r = find(o, of, id);
 
 	o->now++;
 	if (!r) {
-		start(o, n);
+		start(o, of, id);
 		return false;
 	}
 	r->used = o->now;
@@ -78,27 +77,26 @@ bool order_seen(struct order *o, const struct node *n, uint64_t count,
 	return r->next < r->end;
 }
 
-bool order_take(struct order *o, struct node *n)
+bool order_take(struct order *o, uint64_t *of, uint64_t *id)
 {
 	for (unsigned i = 0; i < ORDER_RUNS; i++) {
 		struct order_run *r = &o->run[++o->turn % ORDER_RUNS];
 
 		if (r->next >= r->end)
 			continue;
-		*n = (struct node){ .kind = NODE_RECORD,
-				    .stream = r->stream,
-				    .index = r->next++ };
+		*of = r->of;
+		*id = r->next++;
 		return true;
 	}
 	return false;
 }
 
-void order_pushed(struct order *o, const struct node *n, uint64_t bytes)
+void order_pushed(struct order *o, uint64_t of, uint64_t id, uint64_t bytes)
 {
 	struct order_run *r = &o->run[o->turn % ORDER_RUNS];
 
 	/* It may be of other readers by now. */
-	if (r->stream != n->stream || r->next <= n->index)
+	if (r->of != of || r->next <= id)
 		return;
 	if (bytes && bytes < r->bytes) {
 		r->bytes -= bytes;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Readers that go through records in order: which they are, and which records
- * they will want next. Only arithmetic; the caller has the lock. */
+ * Readers that go through records, or the pieces of a large file, in order:
+ * which they are, and what they will want next. Only arithmetic; the caller has
+ * the lock. */
 #ifndef ORDER_H
 #define ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tree.h"
-
 #define ORDER_RUNS 16
 
-/* One or several readers that go through records/ together. */
+/* One or several readers that go through the same together. */
 struct order_run {
-	uint32_t stream;
+	uint64_t of; /* what the caller calls it */
 	uint64_t last; /* the furthest record that was asked for */
 	uint64_t next; /* to be pushed next; none if not below `end` */
 	uint64_t end;
@@ -28,18 +27,18 @@ struct order {
 	unsigned turn;
 };
 
-/* A reader asked for the record `n` of a stream of `count`; at most `records`
- * records and `bytes` bytes are to be pushed ahead of it. Returns true if
- * something is to be pushed now. */
-bool order_seen(struct order *o, const struct node *n, uint64_t count,
+/* A reader asked for number `id` of the `count` records of `of`; at most
+ * `records` records and `bytes` bytes are to be pushed ahead of it. Returns true
+ * if something is to be pushed now. */
+bool order_seen(struct order *o, uint64_t of, uint64_t id, uint64_t count,
 		uint64_t records, uint64_t bytes);
 
-/* Store in *n the next record to push; runs take turns. Returns false if
- * there is none. */
-bool order_take(struct order *o, struct node *n);
+/* Store the next record to push; runs take turns. Returns false if there is
+ * none. */
+bool order_take(struct order *o, uint64_t *of, uint64_t *id);
 
 /* The record that was taken has `bytes` bytes, 0 if it could not be pushed:
  * then the readers must be seen again first. */
-void order_pushed(struct order *o, const struct node *n, uint64_t bytes);
+void order_pushed(struct order *o, uint64_t of, uint64_t id, uint64_t bytes);
 
 #endif

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "composed.h"
 #include "image.h"
 #include "order.h"
 
@@ -14,6 +15,8 @@
 #define RECORDS_AHEAD 32u
 /* Buffers that are left for the next record. */
 #define KEEP ((size_t)8 << 20)
+/* Of files that are made of several records: what the kernel reads at once. */
+#define PIECE ((size_t)128 << 10)
 #define FORGET_MAX 8
 #define FORGET_AFTER_MS 50
 /* The kernel does not know the files of a reader that did not list them: ask
@@ -36,12 +39,23 @@ struct push {
 	struct order order;
 };
 
-static int store(struct push *p, uint64_t ino, const struct image *image)
+static int store(struct push *p, uint64_t ino, uint64_t off, const void *data,
+		 size_t len)
 {
-	struct fuse_bufvec v = FUSE_BUFVEC_INIT(image->len);
+	struct fuse_bufvec v = FUSE_BUFVEC_INIT(len);
 
-	v.buf[0].mem = (void *)(uintptr_t)image->data;
-	return fuse_lowlevel_notify_store(p->se, ino, 0, &v, 0);
+	v.buf[0].mem = (void *)(uintptr_t)data;
+	return fuse_lowlevel_notify_store(p->se, ino, (off_t)off, &v, 0);
+}
+
+/* Of what the kernel was told. */
+static int64_t counted(struct push *p, int rc, size_t len, unsigned records)
+{
+	if (rc)
+		return rc;
+	atomic_fetch_add(&p->records, records);
+	atomic_fetch_add(&p->bytes, len);
+	return (int64_t)len;
 }
 
 /* An empty store tells for little whether the kernel knows the file at all. */
@@ -56,36 +70,65 @@ int64_t push_now(struct push *p, const struct node *n)
 	int rc;
 
 	if (!w || worker_use(w, s) ||
-	    room - ZR_NPY_HEADER_MAX > p->m->opt->push_bytes)
+	    zr_record_bound(s->container, n->index) > p->m->opt->push_bytes)
 		return -ENOMEM;
-	rc = store(p, ino, &image);
+	rc = store(p, ino, 0, NULL, 0);
 	if (rc)
 		return rc;
 	buf = worker_reply(w, (size_t)room);
 	rc = buf ? image_load(w, s, n->index, buf, &image, &err) : -ENOMEM;
 	if (!rc)
-		rc = store(p, ino, &image);
+		rc = store(p, ino, 0, image.data, image.len);
 	if (room > KEEP)
 		worker_trim(w);
-	if (rc)
-		return rc;
-	atomic_fetch_add(&p->records, 1);
-	atomic_fetch_add(&p->bytes, image.len);
-	return (int64_t)image.len;
+	return counted(p, rc, image.len, 1);
+}
+
+/* A file that its reader has open is known to the kernel. */
+static int64_t push_piece(struct push *p, const struct node *n, uint64_t piece)
+{
+	struct stream *s = mount_stream(p->m, n);
+	struct worker *w = mount_worker(p->m);
+	struct zr_error err = { .message = "" };
+	const void *data;
+	size_t len = 0;
+	int rc;
+
+	if (!w || worker_use(w, s))
+		return -ENOMEM;
+	/* Whoever makes a record that both want must not be waited for. */
+	w->wait = false;
+	rc = composed_read(p->m, w, s, n, piece * PIECE, PIECE, &data, &len,
+			   &err);
+	if (!rc && len)
+		rc = store(p, tree_ino(n), piece * PIECE, data, len);
+	return counted(p, rc, len, 0);
+}
+
+static int64_t push_one(struct push *p, uint64_t of, uint64_t id)
+{
+	struct node n;
+
+	if (!memory_is_free(&p->m->memory) || !tree_node(of, &n))
+		return -ENOMEM;
+	if (n.kind != NODE_RECORDS)
+		return push_piece(p, &n, id);
+	n.kind = NODE_RECORD;
+	n.index = id;
+	return push_now(p, &n);
 }
 
 /* Called and returns with the lock. */
-static void one_record(struct push *p, const struct node *n)
+static void one_record(struct push *p, uint64_t of, uint64_t id)
 {
-	int64_t done = -ENOMEM;
+	int64_t done;
 
 	pthread_mutex_unlock(&p->lock);
-	if (memory_is_free(&p->m->memory))
-		done = push_now(p, n);
+	done = push_one(p, of, id);
 	pthread_mutex_lock(&p->lock);
 	if (done == -ENOENT)
 		p->pause = UNKNOWN_PAUSE;
-	order_pushed(&p->order, n, done > 0 ? (uint64_t)done : 0);
+	order_pushed(&p->order, of, id, done > 0 ? (uint64_t)done : 0);
 }
 
 static bool is_past(const struct timespec *t)
@@ -119,12 +162,12 @@ static void wait_for_work(struct push *p)
 static void *run(void *arg)
 {
 	struct push *p = arg;
-	struct node n;
+	uint64_t of, id;
 
 	pthread_mutex_lock(&p->lock);
 	while (!p->stop) {
-		if (order_take(&p->order, &n))
-			one_record(p, &n);
+		if (order_take(&p->order, &of, &id))
+			one_record(p, of, id);
 		else if (p->forget_count && is_past(&p->forget_at))
 			one_forget(p);
 		else
@@ -177,20 +220,49 @@ void push_stop(struct push *p)
 	free(p);
 }
 
-void push_seen(struct push *p, const struct stream *s, const struct node *n)
+/* Called with the lock. */
+static void seen(struct push *p, const struct node *of, uint64_t id,
+		 uint64_t count)
 {
-	uint64_t bytes = p->m->opt->push_bytes;
+	if (order_seen(&p->order, tree_ino(of), id, count, RECORDS_AHEAD,
+		       p->m->opt->push_bytes))
+		wake(p);
+}
+
+static void seen_record(struct push *p, const struct stream *s,
+			const struct node *n)
+{
+	struct node of = { .kind = NODE_RECORDS, .stream = n->stream };
 	uint64_t size = zr_record_bound(s->container, n->index);
 
-	if (!size || size > bytes)
+	if (!size || size > p->m->opt->push_bytes)
 		return;
 	pthread_mutex_lock(&p->lock);
 	if (p->pause)
 		p->pause--;
-	else if (order_seen(&p->order, n, s->info->records, RECORDS_AHEAD,
-			    bytes))
-		wake(p);
+	else
+		seen(p, &of, n->index, s->info->records);
 	pthread_mutex_unlock(&p->lock);
+}
+
+/* The last piece that the READ touches; how many there are shows at the end. */
+static void seen_piece(struct push *p, const struct node *n, uint64_t end)
+{
+	if (!p->m->opt->push_bytes)
+		return;
+	pthread_mutex_lock(&p->lock);
+	seen(p, n, (end - 1) / PIECE, UINT64_MAX);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void push_seen(struct push *p, const struct stream *s, const struct node *n,
+	       uint64_t off, size_t size)
+{
+	if (n->kind == NODE_RECORD && !off)
+		seen_record(p, s, n);
+	else if (size && (n->kind == NODE_ALL || n->kind == NODE_BATCH ||
+			  n->kind == NODE_GATHER))
+		seen_piece(p, n, off + size);
 }
 
 void push_forget(struct push *p, uint64_t ino)

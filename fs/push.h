@@ -22,8 +22,9 @@ int push_start(struct push **out, struct mount *m, struct fuse_session *se);
  * allowed. */
 void push_stop(struct push *p);
 
-/* A reader began to read the record `n`. */
-void push_seen(struct push *p, const struct stream *s, const struct node *n);
+/* A reader reads bytes [off, off + size) of the file `n`, of any kind. */
+void push_seen(struct push *p, const struct stream *s, const struct node *n,
+	       uint64_t off, size_t size);
 
 /* Push the record `n` now, from a thread that answers no requests. Returns the
  * bytes, or a negative errno: -ENOENT if the kernel does not know the file. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "attr.h"
+#include "composed.h"
 #include "files.h"
 #include "image.h"
 #include "ops.h"
@@ -110,37 +111,6 @@ static int read_record(struct read_op *op)
 	return rc ? rc : from_memory(op, op->held->data, op->held->len);
 }
 
-/* A file that is made of several records: fill the part of it that exists. */
-static int read_composed(struct read_op *op)
-{
-	struct span span = { op->off, op->size };
-	const struct node *n = &op->node;
-	unsigned char *buf;
-	struct ids ids;
-	struct stat st;
-	int rc = attr_get(op->m, n, &st);
-
-	if (rc || op->off >= (uint64_t)st.st_size)
-		return rc;
-	if (span.len > (uint64_t)st.st_size - span.off)
-		span.len = (size_t)((uint64_t)st.st_size - span.off);
-	buf = worker_reply(op->w, span.len);
-	if (!buf)
-		return -ENOMEM;
-	rc = ids_hold(op->m, n, &ids);
-	if (rc)
-		return rc;
-	if (op->s->dense)
-		rc = rows_read(op->m, op->w, op->s, &ids, &span, buf, &op->err);
-	else
-		rc = npz_read(op->m, op->w, op->s, n, &ids, &span, buf,
-			      &op->err);
-	ids_put(op->m, n);
-	op->data = buf;
-	op->len = span.len;
-	return rc;
-}
-
 /* The numbers in it change, so the kernel must ask each time. */
 static int read_stats(struct read_op *op)
 {
@@ -166,7 +136,8 @@ static int dispatch(struct read_op *op)
 	case NODE_ALL:
 	case NODE_BATCH:
 	case NODE_GATHER:
-		return read_composed(op);
+		return composed_read(op->m, op->w, op->s, &op->node, op->off,
+				     op->size, &op->data, &op->len, &op->err);
 	case NODE_TEXT:
 		rc = text_hold(op->m, op->w, op->s, &op->node, &op->held,
 			       &op->err);
@@ -224,8 +195,7 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		fuse_reply_err(req, errno_of(rc));
 		return;
 	}
-	if (r.node.kind == NODE_RECORD && off == 0)
-		push_seen(m->push, mount_stream(m, &r.node), &r.node);
+	push_seen(m->push, mount_stream(m, &r.node), &r.node, r.off, size);
 	if (!read_again(m, &r))
 		park_add(m->park, &r);
 	if (r.node.kind == NODE_STATS)

@@ -7,21 +7,19 @@
 
 static bool seen(struct order *o, uint64_t id)
 {
-	struct node n = { .kind = NODE_RECORD, .index = id };
-
-	return order_seen(o, &n, COUNT, 32, 1 << 20);
+	return order_seen(o, 7, id, COUNT, 32, 1 << 20);
 }
 
 /* Take all that is to be pushed; returns how many, the last in *last. */
 static unsigned take_all(struct order *o, uint64_t bytes, uint64_t *last)
 {
-	struct node n;
+	uint64_t of, n;
 	unsigned count = 0;
 
-	while (order_take(o, &n)) {
-		*last = n.index;
+	while (order_take(o, &of, &n)) {
+		*last = n;
 		count++;
-		order_pushed(o, &n, bytes);
+		order_pushed(o, of, n, bytes);
 	}
 	return count;
 }
@@ -56,15 +54,15 @@ Test(order, each_record_once)
 {
 	static unsigned char times[COUNT];
 	struct order o = { .now = 0 };
-	struct node n;
+	uint64_t of, n;
 
 	for (uint64_t id = 0; id < COUNT; id++) {
 		seen(&o, id);
-		for (int i = 0; i < 3 && order_take(&o, &n); i++) {
-			cr_assert_gt(n.index, id);
-			cr_assert_lt(n.index, COUNT);
-			cr_assert_eq(times[n.index]++, 0);
-			order_pushed(&o, &n, 1);
+		for (int i = 0; i < 3 && order_take(&o, &of, &n); i++) {
+			cr_assert_gt(n, id);
+			cr_assert_lt(n, COUNT);
+			cr_assert_eq(times[n]++, 0);
+			order_pushed(&o, of, n, 1);
 		}
 	}
 }
@@ -73,16 +71,16 @@ Test(order, many_runs_take_turns)
 {
 	struct order o = { .now = 0 };
 	unsigned times[ORDER_RUNS] = { 0 };
-	struct node n;
+	uint64_t of, n;
 
 	for (uint64_t r = 0; r < ORDER_RUNS; r++) {
 		seen(&o, r * 500);
 		seen(&o, r * 500 + 1);
 	}
 	for (int i = 0; i < ORDER_RUNS; i++) {
-		cr_assert(order_take(&o, &n));
-		times[n.index / 500]++;
-		order_pushed(&o, &n, 1);
+		cr_assert(order_take(&o, &of, &n));
+		times[n / 500]++;
+		order_pushed(&o, of, n, 1);
 	}
 	for (int i = 0; i < ORDER_RUNS; i++)
 		cr_assert_eq(times[i], 1);
@@ -129,8 +127,7 @@ Test(order, nothing_behind_the_last_record)
 Test(order, streams_are_apart)
 {
 	struct order o = { .now = 0 };
-	struct node n = { .kind = NODE_RECORD, .stream = 2, .index = 11 };
 
 	seen(&o, 10);
-	cr_assert(!order_seen(&o, &n, COUNT, 32, 100));
+	cr_assert(!order_seen(&o, 2, 11, COUNT, 32, 100));
 }
