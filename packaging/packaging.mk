@@ -3,6 +3,8 @@
 
 pcdir = $(LIBDIR)/pkgconfig
 man_pages := $(wildcard docs/man/*.[1-9])
+unitdir = $(PREFIX)/share/doc/zrecord/systemd
+units := $(wildcard packaging/systemd/*)
 dest = $(DESTDIR)$(1)
 
 # install_lib,NAME,HEADER
@@ -26,6 +28,8 @@ install: all
 ifneq ($(fs_c),)
 	$(INSTALL) -m 755 $(B)/zrecordfs $(call dest,$(BINDIR))
 	ln -sf $(BINDIR)/zrecordfs $(call dest,$(SBINDIR)/mount.zrecordfs)
+	$(INSTALL) -d $(call dest,$(unitdir))
+	$(INSTALL) -m 644 $(units) $(call dest,$(unitdir))
 endif
 ifneq ($(loader_c),)
 	$(call install_lib,libzloader,loader/zloader.h)
@@ -40,5 +44,6 @@ uninstall:
 	  $(l).so.$(SOVER) pkgconfig/$(l).pc,$(call dest,$(LIBDIR)/$(f)))) \
 	  $(call dest,$(INCLUDEDIR)/zrecord.h) \
 	  $(call dest,$(INCLUDEDIR)/zloader.h) \
+	  $(foreach u,$(units),$(call dest,$(unitdir)/$(notdir $(u)))) \
 	  $(foreach m,$(man_pages),$(call \
 	  dest,$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m))))

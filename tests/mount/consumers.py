@@ -5,6 +5,7 @@ torch, xtensor, npyjs, zip and archive tools; and what cannot work fails as it
 should."""
 import errno
 import hashlib
+import re
 import zipfile
 
 from parts import *
@@ -107,6 +108,11 @@ def numpy_types():
             check(a.dtype == b.dtype and a.shape == b.shape and
                   a.tobytes() == b.tobytes(), name)
             offset = os.stat(f).st_size - a.nbytes
+            # Readers that know no other headers need no other.
+            with open(f, "rb") as h:
+                check(np.lib.format.read_magic(h) == (1, 0) and
+                      not np.lib.format.read_array_header_1_0(h)[1],
+                      f"{name}: header")
             check(np.fromfile(f, "u1", offset=offset).tobytes() ==
                   a.tobytes() and offset % 64 == 0, f"{name}: fromfile")
             del a, b  # a map keeps the mount busy
@@ -301,9 +307,11 @@ int main(int n, char **v)
             shape, total = value(want)
             check(out.startswith(shape) and
                   float(out[len(shape):]) == total, f"{name}: {out}")
-    # Longer headers than 128 bytes and big-endian numbers are not for it.
+    # Longer headers than 128 bytes, big-endian numbers and other types than
+    # the program has are not for it.
     for name, said in (("dense_rank20", "header"),
-                       ("dtype_dense_bf8", "formats")):
+                       ("dtype_dense_bf8", "formats"),
+                       ("dense_f4_raw", "formats")):
         with Mount(f"{GOLDEN}/{name}") as p:
             out = quiet(f"{WORK}/x", f"{p}/records/1.npy", "as", "double")
             check(out.returncode == 3 and said in out.stdout,
@@ -361,6 +369,83 @@ def file_magic():
                 (f"{p}/records", "directory")):
             out = shell(f"file -b {path}")
             check(said in out, f"{path}: {out}")
+
+
+@part("text/: a size is that of a text which is made for it")
+def text_sizes():
+    c = make_dense("damaged", rows)
+    with open(f"{c}/meta.zr", "r+b") as f:
+        f.seek(4096 + 16 * 7)
+        f.write(struct.pack("<Q", 1 << 50))
+    with Mount(c) as p:
+        check(shell(f"ls {p}/text; find {p}/text -name '*7.txt'").split() ==
+              [f"{i:06}.txt" for i in range(N)] +
+              [f"{p}/text/{i:06}.txt" for i in range(7, N, 10)], "names")
+        # A size of its own tells that the record was read, and is bad.
+        with Mount(DENSE) as q:
+            for i in (6, 7, 8):
+                a, b = (os.stat(f"{x}/text/{i:06}.txt").st_size
+                        for x in (p, q))
+                check(a == (128 if i == 7 else b) and b != 128,
+                      f"{i}: {a}, {b}")
+
+
+@part("after the driver died: what was read is there")
+def died():
+    m = Mount(DENSE, "-o", "push=off")
+    with m as p:
+        os.listdir(f"{p}/records")
+        check((np.load(f"{p}/records/000003.npy") == rows[3]).all(), "before")
+        os.kill(driver_of(p), signal.SIGKILL)
+        check(wait_until(lambda: not drivers(p)), "the driver stays")
+        check((np.load(f"{p}/records/000003.npy") == rows[3]).all() and
+              (np.load(f"{p}/records/000003.npy", "r") == rows[3]).all(),
+              "after")
+        for name in ("records/000040.npy", "all.npy", "info.json"):
+            refused(errno.ENOTCONN, lambda: read(f"{p}/{name}"))
+
+
+@part("a driver that is stopped: who waits can be killed")
+def stopped():
+    with Mount(DENSE, "-o", "push=off") as p:
+        os.listdir(f"{p}/records")
+        pid = driver_of(p)
+        for name in ("records/000050.npy", "batches/9/3.npy", "gather/3,4.npy",
+                     "info.json", "text/000007.txt"):
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                # Stopped it is not before all of its threads are.
+                check(wait_until(lambda: all(
+                    read(f"/proc/{pid}/task/{t}/stat").split(b") ")[1][:1] ==
+                    b"T" for t in os.listdir(f"/proc/{pid}/task"))), "runs")
+                reader = subprocess.Popen(["cat", f"{p}/{name}"],
+                                          stdout=subprocess.DEVNULL)
+                time.sleep(0.2)
+                check(reader.poll() is None, f"{name}: does not wait")
+                reader.kill()
+                try:
+                    reader.wait(10)
+                except subprocess.TimeoutExpired:
+                    fail(f"{name}: the reader hangs")
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            check(read(f"{p}/{name}"), f"{name}: afterwards")
+
+
+@part("SIGTERM: what is mapped stays, and keeps the driver")
+def terminated():
+    m = Mount(DENSE, "-f")
+    p = m.__enter__()
+    a = np.load(f"{p}/all.npy", mmap_mode="r")
+    q = quiet("fusermount3", "-u", p)
+    check(q.returncode and "busy" in q.stderr, f"unmounts: {q}")
+    m.process.terminate()
+    check(wait_until(lambda: not is_mounted(p)), "still mounted")
+    check((a == rows).all(), "what was mapped")
+    check(m.process.poll() is None, "ended too soon")
+    del a
+    check(m.process.wait(PATIENCE) == 0, m.text())
+    os.rmdir(p)
 
 
 def same_tree(a, b):
@@ -471,3 +556,79 @@ def changes():
             check(q.returncode != 0 and "Read-only file system" in q.stderr,
                   f"{command}: {q.returncode}: {q.stderr[-200:]}")
         check(read(f) == npy(rows[1]) and len(os.listdir(d)) == N, "changed")
+
+
+# ---- docs/MOUNT.md --------------------------------------------------------
+
+def doc_folder():
+    """Where its blocks are run, with the containers that it speaks of."""
+    top = f"{WORK}/doc"
+    os.makedirs(f"{top}/animals")
+    make_dense("doc/train.zr", rows, "zstd")
+    make_ragged("doc/words.zr", mixed)
+    for label in ("cat", "dog"):
+        make_dense(f"doc/animals/{label}", rows[:9])
+    os.mkdir(f"{top}/bin")
+    os.symlink(FS, f"{top}/bin/zrecordfs")
+
+    def clear():
+        for name in "mwa":
+            if is_mounted(f"{top}/{name}"):
+                quiet("fusermount3", "-uz", f"{top}/{name}")
+    atexit.register(clear)
+    return top
+
+
+def doc_sh(code):
+    if "rsync" in code:
+        tool("rsync")
+    p = quiet("sh", "-eu", "-c", code, cwd=DOC, env=dict(
+        os.environ, PATH=f"{DOC}/bin:{os.environ['PATH']}"))
+    check(p.returncode == 0 and not p.stderr, p)
+
+
+def doc_python(code, *modules):
+    p = quiet(python_with("numpy", *modules), "-W", "ignore", "-c", code,
+              cwd=DOC, timeout=100)
+    check(p.returncode == 0, p.stderr[-1500:])
+
+
+def doc_cpp(code):
+    cxx = tool("g++")
+    if quiet(cxx, "-E", "-x", "c++", "-include", "xtensor/xnpy.hpp",
+             "/dev/null").returncode:
+        raise Skip("there is no xtensor here (libxtensor-dev)")
+    with open(f"{DOC}/x.cpp", "w", encoding="ascii") as f:
+        f.write(code)
+    p = quiet(cxx, "-std=c++14", "-w", "-o", f"{DOC}/x", f.name, timeout=100)
+    check(p.returncode == 0, p.stderr[-900:])
+    check(quiet(f"{DOC}/x", cwd=DOC).returncode == 0, "x.cpp")
+
+
+def doc_js(code):
+    node = tool("node")
+    if quiet(node, "-e", "require('npyjs')").returncode:
+        raise Skip("node does not find npyjs (NODE_PATH)")
+    p = quiet(node, "-e", code, cwd=DOC)
+    check(p.returncode == 0, p)
+
+
+DOC = doc_folder()
+with open(os.path.join(os.environ["TOP"], "docs/MOUNT.md"),
+          encoding="utf-8") as page:
+    blocks = re.findall(r"^```([a-z ]+)\n(.*?)^```$", page.read(), re.M | re.S)
+kinds = {"sh": doc_sh, "python": doc_python, "cpp": doc_cpp, "js": doc_js}
+blocks = [(kind.split(), code) for kind, code in blocks
+          if kind.split()[0] in kinds]
+check(len(blocks) > 7, f"{len(blocks)} blocks")
+for number, (kind, code) in enumerate(blocks, 1):
+    part(f"docs/MOUNT.md, block {number}: {' '.join(kind)}")(
+        lambda: kinds[kind[0]](code, *kind[1:]))
+
+
+@part("docs/MOUNT.md: its mounts go away")
+def doc_unmount():
+    for name in "mwa":
+        p = quiet("fusermount3", "-u", f"{DOC}/{name}")
+        check(p.returncode == 0, p.stderr)
+        check(wait_until(lambda: not drivers(name)), f"{name}: a driver stays")
