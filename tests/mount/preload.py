@@ -78,7 +78,7 @@ def left_out():
 def unmounted():
     for _ in range(5):
         m = Mount(ZSTD, "-f", "-o", "preload")
-        m.__enter__()
+        os.listdir(m.__enter__())
         m.clear()
         check(m.process.wait(PATIENCE) == 0, m.text())
         check(wait_until(lambda: not drivers(m.path)), "a process stays")
@@ -88,7 +88,7 @@ def unmounted():
 def signalled():
     for _ in range(5):
         m = Mount(ZSTD, "-f", "-o", "preload")
-        m.__enter__()
+        os.listdir(m.__enter__())
         os.kill(driver_of(m.path), signal.SIGTERM)
         check(m.process.wait(PATIENCE) == 0, m.text())
         check(wait_until(lambda: not drivers(m.path)), "a process stays")
