@@ -72,6 +72,7 @@ def command(key, **specifiers):
     """A command of the service, with folders of ours in place of /data and
     /mnt."""
     line = unit(SERVICE)["Service"][key].lstrip("-").replace("%i", "train")
+    line = line.replace("\\\n", " ")
     for name, value in specifiers.items():
         line = line.replace(f"${name}", value)
     args = [a.replace("/data/", f"{WORK}/data/").replace(
@@ -121,11 +122,13 @@ def restart():
     check(post == 1 and b"none.zr" in p.stderr.read(), f"starts: {post}")
     p, post = start()
     check(post == 0, "start")
-    p.kill()
-    p.wait()
-    check(is_mounted(POINT), "no dead mount")
-    p, post = start()
-    check(post == 0 and len(os.listdir(f"{POINT}/records")) == 300, "again")
+    for _ in range(5):
+        p.kill()
+        p.wait()
+        check(is_mounted(POINT), "no dead mount")
+        p, post = start()
+        check(post == 0 and len(os.listdir(f"{POINT}/records")) == 300,
+              "again")
     p.terminate()
     check(p.wait(PATIENCE) == 0 and not is_mounted(POINT), "stop")
 
