@@ -95,7 +95,6 @@ struct mount {
 	struct push *push;             /* while serving */
 	struct park *park;             /* while serving */
 	_Atomic uint64_t init_unique;  /* the INIT request, while unanswered */
-	int sleep_fd;                  /* what idle threads wait on (wait.h) */
 	_Atomic uint32_t init_offered; /* its flags */
 	_Atomic uint32_t init_offered2;
 	_Atomic uint64_t complaints; /* see complain() */

@@ -121,11 +121,8 @@ static const int allowed[] = {
 /* Waiting. */
 #ifdef SYS_poll
 	SYS_poll,
-	SYS_epoll_wait,
 #endif
 	SYS_ppoll,
-	SYS_epoll_pwait,
-	SYS_epoll_ctl,
 	SYS_futex,
 	SYS_nanosleep,
 	SYS_clock_nanosleep,

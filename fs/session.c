@@ -33,7 +33,7 @@
 static ssize_t io_read(int fd, void *buf, size_t len, void *data)
 {
 	struct mount *m = data;
-	ssize_t n = wait_read(fd, m->sleep_fd, buf, len);
+	ssize_t n = wait_read(fd, buf, len);
 	struct fuse_in_header in;
 	struct fuse_init_in init;
 
@@ -233,9 +233,6 @@ static int run_mounted(struct mount *m, struct daemon *d,
 	int rc = fuse_session_custom_io(se, &io, fuse_session_fd(se));
 	int status = EXIT_SYSTEM;
 
-	m->sleep_fd = -1;
-	if (!rc)
-		rc = wait_start(fuse_session_fd(se), &m->sleep_fd);
 	if (!rc)
 		rc = unmounter_start(&unmounter, mountpoint, d->pipe < 0);
 	if (!rc)
@@ -255,8 +252,6 @@ static int run_mounted(struct mount *m, struct daemon *d,
 	if (status && unmounter.fd >= 0)
 		unmounter_unmount(&unmounter);
 	unmounter_stop(&unmounter);
-	if (m->sleep_fd >= 0)
-		close(m->sleep_fd);
 	return status;
 }
 

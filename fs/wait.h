@@ -5,12 +5,8 @@
 
 #include <sys/types.h>
 
-/* Make reads of `fd` return at once, and store in *sleep a descriptor for
- * wait_read to sleep on. Returns 0 or a negative errno. */
-int wait_start(int fd, int *sleep);
-
-/* Like read(2) of a descriptor that blocks. Any number of threads; a request
- * wakes one of them. */
-ssize_t wait_read(int fd, int sleep, void *buf, size_t len);
+/* read(2) of the session's descriptor. Any number of threads; a request wakes
+ * one of them. */
+ssize_t wait_read(int fd, void *buf, size_t len);
 
 #endif
