@@ -68,8 +68,13 @@ int daemon_start(struct daemon *d, bool foreground)
 	close(fds[0]);
 	d->pipe = fds[1];
 	d->null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	setsid();
 	return 0;
+}
+
+void daemon_mounted(struct daemon *d)
+{
+	if (d->pipe >= 0)
+		setsid();
 }
 
 static int report(struct daemon *d, int status)

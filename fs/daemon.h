@@ -23,6 +23,11 @@ int daemon_stdio(void);
  */
 int daemon_start(struct daemon *d, bool foreground);
 
+/* Leave the session of the terminal. Not before it is mounted: an automounter
+ * lets only those of its own process group reach the mount point until then.
+ * In the foreground it does nothing. */
+void daemon_mounted(struct daemon *d);
+
 /* Tell the parent that all is well, and let go of the terminal and of the
  * directory. Returns 0, or -1 if the parent is gone: then nobody wants what
  * was started. In the foreground it does nothing. */

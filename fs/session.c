@@ -272,6 +272,7 @@ int session_run(struct mount *m, struct daemon *d, const char *source,
 		fuse_session_destroy(se);
 		return EXIT_MOUNT;
 	}
+	daemon_mounted(d);
 	status = run_mounted(m, d, se, mountpoint, &detach);
 	fuse_session_unmount(se);
 	fuse_session_destroy(se);

@@ -492,3 +492,18 @@ def stopped():
                 for n in ("records/000005.npy", "batches/9/3.npy"):
                     check(direct(f"{p}/{n}") == want[n], n)
             alive.check("killed readers")
+
+
+@part("the end of a mount is noticed, beside busy processes")
+def noticed():
+    def busy():
+        while True:
+            pass
+    children = [Child(busy) for _ in range(2 * os.cpu_count())]
+    for _ in range(400 if LONG else 40):
+        with Mount(ZSTD, "-o", "cache=direct") as p:
+            # What follows a read: the release of the file, and then the end.
+            for i in range(5):
+                check(read(f"{p}/records/{i:06}.npy") == npy(rows[i]), "bytes")
+    for child in children:
+        child.kill()

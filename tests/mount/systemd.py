@@ -3,6 +3,7 @@
 """The units of packaging/systemd and the fstab lines of docs/MOUNT.md: systemd
 takes them, mount(8) takes their options, the service mounts and unmounts."""
 import configparser
+import fcntl
 import os
 import shlex
 import threading
@@ -300,3 +301,41 @@ def generator():
     check(wanted("remote-fs", "wants") == {"mnt-net.mount"} and
           not wanted("remote-fs", "requires"), "_netdev")
     check(os.path.exists(f"{units}/mnt-mine.mount"), "noauto")
+
+
+@part("an automount: the driver mounts while readers wait for it")
+def automount():
+    """As systemd's: only its process group may reach the mount point."""
+    needs_root()
+    with open("/proc/filesystems", encoding="ascii") as f:
+        if "\tautofs\n" not in f.read():
+            raise Skip("this kernel has no autofs")
+    point = f"{WORK}/mnt/auto"
+    os.makedirs(point, exist_ok=True)
+    told, tell = os.pipe()
+    os.set_inheritable(tell, True)
+    p = quiet("mount", "-i", "-t", "autofs", "-o", f"fd={tell},pgrp="
+              f"{os.getpgrp()},minproto=5,maxproto=5,direct", "test", point,
+              pass_fds=(tell,))
+    if p.returncode:
+        raise Skip(f"no autofs: {p.stderr}")
+    os.close(tell)
+    atexit.register(quiet, "umount", "-l", point)
+    root = os.open(point, os.O_RDONLY)
+    reader = subprocess.Popen(["cat", f"{point}/records/000003.npy"],
+                              stdout=subprocess.PIPE, start_new_session=True)
+    packet = os.read(told, 4096)
+    try:
+        check(quiet(FS, "-o", "preload", C, point, timeout=20).returncode == 0,
+              "mount")
+    finally:
+        # AUTOFS_IOC_READY, or the reader would wait on.
+        fcntl.ioctl(root, 0x9360, struct.unpack_from("<I", packet, 8)[0])
+        out = reader.communicate(timeout=20)[0]
+    check(out == npy(rows[3]), "what the reader got")
+    pid = driver_of(point)
+    check(os.getsid(pid) == pid, "is in a session of ours")
+    os.kill(pid, signal.SIGTERM)
+    check(wait_until(lambda: not drivers(point)), "the driver stays")
+    os.close(root)
+    check(quiet("umount", point).returncode == 0, "umount")
