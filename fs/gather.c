@@ -11,6 +11,16 @@
 #include "tree.h"
 
 #define BUCKETS_MIN ((size_t)64)
+/* From here on the kernel is told to drop names, this many for each new one. It
+ * has dropped them before it tells so. */
+#define BYTES_KEPT ((size_t)16 << 20)
+#define DROPS 2
+#define EXCESS_MAX 256
+/* From here on all names of a directory at once: many processes that look up
+ * make more than it drops. */
+#define BYTES_MANY ((size_t)32 << 20)
+/* Here all are in use: no new one. */
+#define BYTES_MAX ((size_t)64 << 20)
 
 struct gathers {
 	pthread_mutex_t lock;
@@ -19,6 +29,11 @@ struct gathers {
 	uint64_t seed; /* whoever may look up must not choose the buckets */
 	size_t count, mask;
 	struct gather **text, **number; /* mask + 1 chains each */
+	struct gather *newest, *oldest;
+	size_t bytes;
+	size_t excess; /* so many of the oldest are to be dropped */
+	void (*crowded)(void *ctx);
+	void *ctx;
 };
 
 /* Numbers start anywhere, so that a file handle of an earlier mount is most
@@ -95,6 +110,34 @@ static struct gather **text_bucket(struct gathers *g, const struct gather *x)
 static struct gather **number_bucket(struct gathers *g, uint64_t number)
 {
 	return &g->number[number & g->mask];
+}
+
+static size_t bytes_of(const struct gather *x)
+{
+	/* What malloc adds, and the buckets, are about two more numbers. */
+	return sizeof(*x) + x->len + 16 +
+	       x->selection.range_count * sizeof(x->selection.ranges[0]);
+}
+
+static void unlink_used(struct gathers *g, struct gather *x)
+{
+	*(x->newer ? &x->newer->older : &g->newest) = x->older;
+	*(x->older ? &x->older->newer : &g->oldest) = x->newer;
+}
+
+static void make_newest(struct gathers *g, struct gather *x)
+{
+	x->newer = NULL;
+	x->older = g->newest;
+	*(g->newest ? &g->newest->newer : &g->oldest) = x;
+	g->newest = x;
+}
+
+static void use(struct gathers *g, struct gather *x)
+{
+	x->refs++;
+	unlink_used(g, x);
+	make_newest(g, x);
 }
 
 static void link_in(struct gathers *g, struct gather *x)
@@ -185,10 +228,31 @@ static int make(struct gather **out, uint32_t stream, const char *text,
 	return rc;
 }
 
+/* Called for each new one. Returns true if some are to be dropped. */
+static bool is_crowded(struct gathers *g)
+{
+	if (g->bytes < BYTES_KEPT)
+		g->excess = 0;
+	else if (g->excess < EXCESS_MAX)
+		g->excess += DROPS;
+	return g->excess;
+}
+
+static void add(struct gathers *g, struct gather *x)
+{
+	x->number = g->next++;
+	link_in(g, x);
+	make_newest(g, x);
+	g->bytes += bytes_of(x);
+	if (++g->count > g->mask)
+		grow(g);
+}
+
 int gather_find(struct gathers *g, uint32_t stream, const char *text,
 		size_t len, uint64_t records, const struct gather **out)
 {
 	struct gather *x, *mine = NULL;
+	bool crowded = false;
 	int rc;
 
 	pthread_mutex_lock(&g->lock);
@@ -202,19 +266,51 @@ int gather_find(struct gathers *g, uint32_t stream, const char *text,
 		x = find_text(g, stream, text, len);
 	}
 	if (!x) {
-		x = mine;
-		mine = NULL;
-		x->number = g->next++;
-		link_in(g, x);
-		if (++g->count > g->mask)
-			grow(g);
+		crowded = g->crowded && is_crowded(g);
+		if (g->bytes < BYTES_MAX) {
+			x = mine;
+			mine = NULL;
+			add(g, x);
+		}
 	}
-	x->refs++;
+	if (x)
+		use(g, x);
 	pthread_mutex_unlock(&g->lock);
 	if (mine)
 		destroy(mine);
+	if (crowded)
+		g->crowded(g->ctx);
 	*out = x;
-	return 0;
+	return x ? 0 : -ENOMEM;
+}
+
+void gathers_watch(struct gathers *g, void (*crowded)(void *ctx), void *ctx)
+{
+	g->crowded = crowded;
+	g->ctx = ctx;
+}
+
+bool gather_excess(struct gathers *g, uint32_t *stream, bool *all, char *text,
+		   size_t *len)
+{
+	struct gather *x;
+
+	pthread_mutex_lock(&g->lock);
+	if (g->bytes < BYTES_KEPT)
+		g->excess = 0;
+	x = g->excess ? g->oldest : NULL;
+	if (x) {
+		g->excess--;
+		*all = g->bytes >= BYTES_MANY;
+		*stream = x->stream;
+		*len = x->len;
+		memcpy(text, x->text, x->len);
+		/* If it stays, the next one is to be dropped. */
+		unlink_used(g, x);
+		make_newest(g, x);
+	}
+	pthread_mutex_unlock(&g->lock);
+	return x;
 }
 
 const struct gather *gather_hold(struct gathers *g, uint64_t number)
@@ -224,7 +320,7 @@ const struct gather *gather_hold(struct gathers *g, uint64_t number)
 	pthread_mutex_lock(&g->lock);
 	x = find_number(g, number);
 	if (x)
-		x->refs++;
+		use(g, x);
 	pthread_mutex_unlock(&g->lock);
 	return x;
 }
@@ -240,6 +336,8 @@ void gather_drop(struct gathers *g, uint64_t number, uint64_t refs)
 		x = NULL;
 	} else if (x) {
 		unlink_from(g, x);
+		unlink_used(g, x);
+		g->bytes -= bytes_of(x);
 		g->count--;
 	}
 	pthread_mutex_unlock(&g->lock);

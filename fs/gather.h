@@ -3,11 +3,13 @@
  * arithmetic could number.
  *
  * A selection is here from its first LOOKUP until the kernel has forgotten
- * it, and has one number meanwhile; a number is never given out twice. Any
- * thread. */
+ * it, and has one number meanwhile; a number is never given out twice. The
+ * kernel keeps names as long as it has memory, so beyond a bound in bytes it
+ * must be told to drop those that were not used for longest. Any thread. */
 #ifndef GATHER_H
 #define GATHER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +25,7 @@ struct gather {
 	/* The rest belongs to gather.c, under its lock. */
 	uint64_t refs; /* of the kernel, and of those who hold it */
 	struct gather *by_text, *by_number;
+	struct gather *newer, *older; /* by use */
 	size_t len;
 	char text[];
 };
@@ -33,8 +36,19 @@ struct gathers *gathers_new(void);
 /* Free all, also what the kernel has not forgotten. NULL is allowed. */
 void gathers_free(struct gathers *g);
 
+/* Call crowded(ctx) when there are names for gather_excess. It is called on
+ * threads that answer requests. Before any thread serves. */
+void gathers_watch(struct gathers *g, void (*crowded)(void *ctx), void *ctx);
+
+/* Store one that the kernel is to drop, if nobody uses it: its stream and its
+ * text, of *len bytes, which has room for any name; and in *all whether all of
+ * its stream are to be dropped. Returns false if there is none. */
+bool gather_excess(struct gathers *g, uint32_t *stream, bool *all, char *text,
+		   size_t *len);
+
 /* Hold the selection `text` of a stream of `records` records. It is made,
- * unless it is there. Returns 0, or an error of zr_selection_parse. */
+ * unless it is there. Returns 0, -ENOMEM also if there are far too many, or an
+ * error of zr_selection_parse. */
 int gather_find(struct gathers *g, uint32_t stream, const char *text,
 		size_t len, uint64_t records, const struct gather **out);
 

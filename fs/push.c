@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "clock.h"
 #include "composed.h"
+#include "gather.h"
 #include "image.h"
+#include "name.h"
 #include "order.h"
 
 /* Ahead of a reader; more only waits in the cache of the processor. */
@@ -32,6 +35,7 @@ struct push {
 	pthread_cond_t work;
 	/* All below is under `lock`, which is never held in the kernel. */
 	bool idle, stop;
+	bool crowded;   /* names of gather/ are to be dropped */
 	unsigned pause; /* records to be seen before anything is pushed */
 	struct timespec forget_at;
 	unsigned forget_count;
@@ -149,6 +153,39 @@ static void one_forget(struct push *p)
 	pthread_mutex_lock(&p->lock);
 }
 
+/* To drop a name the kernel locks the directory, and so waits until those that
+ * look up in it have their answers. With the directory it drops all names, and
+ * finds it again when next asked; but who works in it does not ask. */
+static void drop_name(struct push *p, uint32_t stream, bool all, char *name,
+		      size_t len)
+{
+	struct node dir = { .kind = NODE_GATHERS, .stream = stream };
+	struct node above = tree_parent(&dir);
+	bool dense = mount_stream(p->m, &dir)->dense;
+
+	if (all && !fuse_lowlevel_notify_inval_entry(p->se, tree_ino(&above),
+						     "gather", 6))
+		return;
+	memcpy(name + len, dense ? ".npy" : ".npz", 5);
+	fuse_lowlevel_notify_inval_entry(p->se, tree_ino(&dir), name, len + 4);
+}
+
+static void one_name(struct push *p)
+{
+	char name[NAME_LENGTH_MAX + 1];
+	uint32_t stream;
+	bool more, all;
+	size_t len;
+
+	p->crowded = false;
+	pthread_mutex_unlock(&p->lock);
+	more = gather_excess(p->m->gathers, &stream, &all, name, &len);
+	if (more)
+		drop_name(p, stream, all, name, len);
+	pthread_mutex_lock(&p->lock);
+	p->crowded |= more;
+}
+
 static void wait_for_work(struct push *p)
 {
 	p->idle = true;
@@ -166,15 +203,35 @@ static void *run(void *arg)
 
 	pthread_mutex_lock(&p->lock);
 	while (!p->stop) {
+		if (p->crowded)
+			one_name(p);
 		if (order_take(&p->order, &of, &id))
 			one_record(p, of, id);
 		else if (p->forget_count && is_past(&p->forget_at))
 			one_forget(p);
-		else
+		else if (!p->crowded)
 			wait_for_work(p);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
+}
+
+/* Called with the lock. */
+static void wake(struct push *p)
+{
+	if (p->idle)
+		pthread_cond_signal(&p->work);
+	p->idle = false;
+}
+
+static void names_to_drop(void *ctx)
+{
+	struct push *p = ctx;
+
+	pthread_mutex_lock(&p->lock);
+	p->crowded = true;
+	wake(p);
+	pthread_mutex_unlock(&p->lock);
 }
 
 int push_start(struct push **out, struct mount *m, struct fuse_session *se)
@@ -194,16 +251,9 @@ int push_start(struct push **out, struct mount *m, struct fuse_session *se)
 		free(p);
 		return -rc;
 	}
+	gathers_watch(m->gathers, names_to_drop, p);
 	*out = p;
 	return 0;
-}
-
-/* Called with the lock. */
-static void wake(struct push *p)
-{
-	if (p->idle)
-		pthread_cond_signal(&p->work);
-	p->idle = false;
 }
 
 void push_stop(struct push *p)

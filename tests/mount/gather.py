@@ -4,6 +4,7 @@
 driver forgets a selection once the kernel does."""
 import errno
 import io
+import mmap
 import threading
 import zipfile
 
@@ -169,3 +170,70 @@ with Mount(c, "-o", "threads=4") as p:
             check(wait_until(lambda: stats(p)["selections"] == 1),
                   f"not forgotten: {stats(p)}")
         check(f.read() == npy(array[[3, 1]]), "the one that is open")
+
+# A program that never asks for the same: the driver tells the kernel to drop
+# what was not used for longest, and what is open goes on. Without that the
+# names of one run would take it 60 MiB, and those of all 240.
+MIB = 1 << 20
+BOUND = 48 * MIB
+
+
+def memory(point):
+    with open(f"/proc/{driver_of(point)}/status", encoding="ascii") as f:
+        return int(f.read().split("VmHWM:")[1].split()[0]) * 1024
+
+
+def ask(folder, seed, count, ids):
+    """Look up, and now and then read; returns what is wrong."""
+    mine, wrong = np.random.default_rng(seed), []
+    for i in range(count):
+        some = mine.integers(0, N, ids)
+        path = f"{folder}/{','.join(map(str, some))}.npy"
+        if i % 50:
+            if os.stat(path).st_size != 128 + ids * array[0].nbytes:
+                wrong.append(f"{path}: size")
+        elif read(path) != npy(array[some]):
+            wrong.append(path)
+    return wrong
+
+
+def ask_all(folder, jobs):
+    """Each in a process of its own, since they are to be fast."""
+    children = []
+    for job in jobs:
+        pid = os.fork()
+        if not pid:
+            try:
+                wrong = ask(folder, *job)
+            except OSError as e:
+                wrong = [str(e)]
+            os.write(2, "".join(f"{w}\n" for w in wrong[:2]).encode())
+            os._exit(1 if wrong else 0)
+        children.append(pid)
+    for pid in children:
+        check(os.waitpid(pid, 0)[1] == 0, f"wrong answers: {jobs}")
+
+
+with Mount(c, "-o", "threads=4") as p:
+    for run, jobs in enumerate(([(1, 35000, 60)], [(2, 100000, 2)],
+                                [(i, 4500, 60) for i in range(3, 11)])):
+        first, second = sorted((f"{p}/gather/{run},1,2.npy",
+                                f"{p}/gather/{run},2,1.npy"))
+        with open(first, "rb", buffering=0) as f, open(second, "rb") as g, \
+                mmap.mmap(g.fileno(), 0, access=mmap.ACCESS_READ) as m:
+            ino = os.fstat(f.fileno()).st_ino
+            ask_all(f"{p}/gather", jobs)
+            peak = memory(p)
+            check(peak < BOUND, f"{jobs[0]}: {peak // MIB} MiB")
+            check(f.read() == npy(array[[run, 1, 2]]), "open, dropped")
+            check(m[:] == npy(array[[run, 2, 1]]), "mapped, dropped")
+            check(read(first) == npy(array[[run, 1, 2]]), "asked for again")
+            check(os.stat(first).st_ino == ino, "another file, while open")
+        known = stats(p)["selections"]
+        check(known < 0.8 * sum(j[1] for j in jobs), f"known: {known}")
+    # As the working directory, in which names are looked up alone.
+    os.chdir(f"{p}/gather")
+    ask_all(".", [(20, 35000, 60)])
+    check(read("5,6.npy") == npy(array[[5, 6]]), "in the directory")
+    os.chdir("/")
+    check(memory(p) < BOUND, f"in gather/: {memory(p) // MIB} MiB")
