@@ -46,7 +46,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 CFLAGS ?= $(opt.$(MODE))
 CPPFLAGS ?=
 LDFLAGS ?=
-ZCFLAGS := -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -MMD -MP -fPIC \
+ZCFLAGS := -std=c11 -D_GNU_SOURCE -MMD -MP -fPIC \
 	-fvisibility=hidden -pthread -Iengine -Iloader
 SAN := $(filter -fsanitize%,$(CFLAGS))
 ZLDFLAGS := -pthread $(SAN)

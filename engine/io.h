@@ -5,7 +5,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <sys/uio.h>
+
+_Static_assert(sizeof(off_t) >= 8, "build with -D_FILE_OFFSET_BITS=64");
 
 /* Read exactly `len` bytes at `off`. Returns 0, or the negative errno of
  * pread(2); -ENODATA if the file ends before. */

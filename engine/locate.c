@@ -82,7 +82,7 @@ uint64_t zr_record_bound(const struct zr_container *c, uint64_t id)
 
 	if (zr_locate(c, id, &e, NULL))
 		return 0;
-	return c->meta.kind == ZR_DENSE ? e.logic : e.logic - 1u;
+	return e.logic;
 }
 
 uint64_t zr_logical_bytes(const struct zr_container *c)

@@ -320,8 +320,8 @@ ZR_API int zr_record_shape(struct zr_reader *r, uint64_t id,
 /* Read the elements of record `id`, C order, byte order as stored, into
  * `dst`, which has room for `size` bytes. *bytes (may be NULL) receives their
  * number; *shape (may be NULL) the shape. A room of zr_record_bound(c, id)
- * bytes always suffices; with one byte more a Ragged record is decoded in
- * `dst`, without it in memory of the reader that is as large.
+ * bytes always suffices; with less a Ragged record is decoded in memory of the
+ * reader first, which is as large.
  * On failure the contents of `dst` are unspecified.
  * Returns 0, -ERANGE, -EINVAL (too little room; *bytes says how much),
  * -EBADMSG, -EIO, -ENOMEM. */
@@ -338,8 +338,7 @@ ZR_API int zr_read_part(struct zr_reader *r, uint64_t id, uint64_t offset,
 			void *dst, size_t len, struct zr_error *err);
 
 /* Return a bound on the bytes of record `id`, from the table alone: exact for
- * Dense; for Ragged 8 * rank more than the record has, one byte less than it
- * has with its shape prefix (F5). 0 if there is no such record or its table
+ * Dense; for Ragged with its shape prefix, 1 + 8 * rank (F5). 0 if there is no such record or its table
  * entry is bad. Any thread. */
 ZR_API uint64_t zr_record_bound(const struct zr_container *c, uint64_t id);
 

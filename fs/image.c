@@ -13,9 +13,7 @@
 
 uint64_t image_room(const struct stream *s, uint64_t id)
 {
-	/* With one byte more a Ragged record is decoded in this buffer. */
-	return ZR_NPY_HEADER_MAX + zr_record_bound(s->container, id) +
-	       (s->dense ? 0 : 1);
+	return ZR_NPY_HEADER_MAX + zr_record_bound(s->container, id);
 }
 
 int image_load(struct worker *w, const struct stream *s, uint64_t id,

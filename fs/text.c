@@ -68,10 +68,9 @@ static uint64_t cost(const struct stream *s, uint64_t id)
 static int fill(void *ctx, struct cache_block *block)
 {
 	struct text_fill *f = ctx;
-	/* One more, so that a Ragged record is decoded here. A bad table entry
-	 * has no bound; reading it tells the error. */
-	uint64_t size = zr_record_bound(f->s->container, f->id) + 1;
-	unsigned char *elements = malloc((size_t)size);
+	/* A bad table entry has no bound; reading it tells the error. */
+	uint64_t size = zr_record_bound(f->s->container, f->id);
+	unsigned char *elements = malloc((size_t)size + !size);
 	struct text t = { NULL, 0, 0 };
 	struct zr_shape shape;
 	int rc = -ENOMEM;
