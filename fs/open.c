@@ -55,6 +55,7 @@ void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	count_request(m, REQUEST_OPEN);
 	fi->direct_io = !rc && is_direct(m, &r.node);
 	fi->keep_cache = !fi->direct_io;
+	fi->fh = fi->direct_io ? OPEN_DIRECT : 0;
 	r.file = *fi;
 	if (m->no_open)
 		fuse_reply_err(req, ENOSYS);

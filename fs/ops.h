@@ -22,6 +22,10 @@ void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		struct fuse_file_info *fi);
 void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		    struct fuse_file_info *fi);
+
+/* The handle of a file whose reads go past the page cache; of others 0. */
+#define OPEN_DIRECT 1
+
 /* Try to answer a READ, or an OPEN that checks. Returns false if it must wait
  * for memory. */
 bool read_again(struct mount *m, struct parked *r);

@@ -189,13 +189,15 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	struct parked r = { .req = req, .off = (uint64_t)off, .size = size };
 	int rc = attr_node(m, ino, &r.node);
 
-	(void)fi;
 	count_request(m, REQUEST_READ);
 	if (rc) {
 		fuse_reply_err(req, errno_of(rc));
 		return;
 	}
-	push_seen(m->push, mount_stream(m, &r.node), &r.node, r.off, size);
+	/* Who reads a file past the page cache would not find it there. */
+	if (fi->fh != OPEN_DIRECT)
+		push_seen(m->push, mount_stream(m, &r.node), &r.node, r.off,
+			  size);
 	if (!read_again(m, &r))
 		park_add(m->park, &r);
 	if (r.node.kind == NODE_STATS)

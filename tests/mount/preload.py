@@ -15,6 +15,7 @@ RAW = make_dense("raw", small)
 ZSTD = make_dense("zstd", small, "zstd")
 RAGGED = make_ragged("ragged", [small[i, :1 + i] for i in range(N)], "zstd")
 LARGE = make_dense("large", large)
+MANY = make_dense("many", rng.integers(0, 9, (N, 7000), dtype="<i4"), "zstd")
 ALL = f"{WORK}/all"
 os.mkdir(ALL)
 os.symlink(RAW, f"{ALL}/one")
@@ -109,6 +110,25 @@ def reads_of(point, path):
         data = read(f"{point}/{path}")
         counts.append(requests(point, "read") - before)
     return data, counts
+
+
+@part("cache=direct, auto: what is read past the cache is not pushed there")
+def not_pushed():
+    for o, c, files, pushes in (
+            ("page", MANY, [f"records/{i:06}.npy" for i in range(N)], True),
+            ("direct", MANY, [f"records/{i:06}.npy" for i in range(N)], False),
+            ("page", LARGE, ["all.npy"], True),
+            ("direct", LARGE, ["all.npy"], False),
+            ("auto", MANY, [f"records/{i:06}.npy" for i in range(N)], True),
+            ("auto", LARGE, ["all.npy"], False)):
+        with Mount(c, "-o", f"cache={o}") as point:
+            os.listdir(f"{point}/records")
+            for name in files:
+                with open(f"{point}/{name}", "rb", buffering=0) as f:
+                    while f.read(1 << 20):
+                        pass
+            check((stats(point)["pushed_bytes"] > 0) == pushes,
+                  f"{o}, {files[0]}: {stats(point)}")
 
 
 @part("cache=direct: right bytes, asked for each time")
