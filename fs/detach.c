@@ -19,7 +19,7 @@ static void *wait_for_signals(void *arg)
 		if (d->stop)
 			return NULL;
 		if (d->unmounted) {
-			say("ended by a second signal: files were still open");
+			say("ended by a second signal: still in use");
 			_exit(EXIT_SYSTEM);
 		}
 		d->unmounted = unmounter_unmount(d->unmounter);

@@ -15,7 +15,7 @@ struct detach {
 	struct unmounter *unmounter;
 	pthread_t thread;
 	sigset_t signals;
-	_Atomic bool unmounted; /* a signal came */
+	_Atomic bool unmounted; /* a signal came; the next one ends us */
 	_Atomic bool stop;
 };
 

@@ -27,7 +27,9 @@ static int close_others(int fd, bool keep_stderr)
 	fd = fcntl(fd, F_DUPFD, SOCKET + 1);
 	if (fd < 0 || dup2(fd, SOCKET) < 0)
 		return -1;
-	return close_range(SOCKET + 1, ~0u, 0);
+	/* Older kernels have no close_range(2). */
+	closefrom(SOCKET + 1);
+	return 0;
 }
 
 int helper_start(pid_t *pid, const char *name, bool say,

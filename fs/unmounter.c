@@ -80,14 +80,16 @@ int unmounter_start(struct unmounter *u, const char *mountpoint, bool say)
 bool unmounter_unmount(struct unmounter *u)
 {
 	unsigned char byte = 0;
+	bool asked = write(u->fd, &byte, 1) == 1;
 	ssize_t n;
 
-	if (write(u->fd, &byte, 1) != 1)
-		return false;
 	do {
-		n = read(u->fd, &byte, 1);
+		n = asked ? read(u->fd, &byte, 1) : 0;
 	} while (n < 0 && errno == EINTR);
-	return n == 1 && byte;
+	if (n == 1)
+		return byte;
+	say("cannot unmount: the process that does so is gone");
+	return true;
 }
 
 void unmounter_stop(struct unmounter *u)

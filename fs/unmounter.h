@@ -18,7 +18,8 @@ struct unmounter {
 int unmounter_start(struct unmounter *u, const char *mountpoint, bool say);
 
 /* Take the mount out of the tree, wherever it is now; files that are open stay
- * so. Returns whether nothing of it is left there. One thread at a time. */
+ * so. Returns false if it may work later: another file system is mounted over
+ * it. One thread at a time. */
 bool unmounter_unmount(struct unmounter *u);
 
 /* End it. */

@@ -80,6 +80,9 @@ def in_force():
         said = stats(point)["sandbox"]
         s = status(driver_of(point))
         check("no_new_privs" in said and "seccomp" in said, said)
+        # landlock_create_ruleset: the version, if the kernel has it.
+        has = libc.syscall(444, None, 0, 1) > 0
+        check(("landlock" in said) == has, f"{said}, the kernel: {has}")
         check(s["NoNewPrivs"] == "1" and s["Seccomp"] == "2", s)
         check(int(s["CapEff"], 16) == int(s["CapPrm"], 16) == 0, s)
 
@@ -137,3 +140,18 @@ def orphan():
         os.kill(helper, signal.SIGKILL)
         names = os.listdir(f"{point}/records")
         check(read(f"{point}/records/{min(names)}"), "no bytes")
+
+
+@part("without the process that unmounts, a second signal ends the driver")
+def orphan_signalled():
+    m = Mount(C, "-f")
+    point = m.__enter__()
+    pid = driver_of(point)
+    helper = next(p for p in drivers(point) if p != pid)
+    os.kill(helper, signal.SIGKILL)
+    os.kill(pid, signal.SIGTERM)
+    check(wait_until(lambda: "is gone" in m.text()), m.text())
+    check(m.process.poll() is None and is_mounted(point), m.text())
+    os.kill(pid, signal.SIGTERM)
+    check(m.process.wait(PATIENCE) == 2, m.text())
+    m.clear()
