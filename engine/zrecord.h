@@ -338,8 +338,8 @@ ZR_API int zr_read_part(struct zr_reader *r, uint64_t id, uint64_t offset,
 			void *dst, size_t len, struct zr_error *err);
 
 /* Return a bound on the bytes of record `id`, from the table alone: exact for
- * Dense; for Ragged with its shape prefix, 1 + 8 * rank (F5). 0 if there is no such record or its table
- * entry is bad. Any thread. */
+ * Dense; for Ragged with its shape prefix, 1 + 8 * rank (F5). 0 if there is no
+ * such record or its table entry is bad. Any thread. */
 ZR_API uint64_t zr_record_bound(const struct zr_container *c, uint64_t id);
 
 /* Read and decode record `id` and check all that can be checked, keeping
