@@ -15,6 +15,9 @@
 #include "helper.h"
 
 #define POLL_MS 5
+/* The kernel keeps whole pages, and about 1 KiB to know a file. */
+#define PAGE 4096u
+#define FILE_BYTES 1024u
 
 struct preload {
 	struct mount *m;
@@ -32,21 +35,28 @@ struct preload {
 struct lister {
 	const struct mount *m;
 	const char *mountpoint;
+	uint64_t left; /* names that may be listed */
 };
 
-/* To the end: the kernel asks for READDIRPLUS. */
-static void list(const char *dir)
+/* What a file of so many bytes takes in the kernel. */
+static uint64_t cost(uint64_t bytes)
+{
+	return (bytes + PAGE - 1) / PAGE * PAGE + FILE_BYTES;
+}
+
+/* The kernel asks for READDIRPLUS. */
+static void list(struct lister *l, const char *dir)
 {
 	DIR *d = opendir(dir);
 
 	if (!d)
 		return;
-	while (readdir(d))
-		;
+	while (l->left && readdir(d))
+		l->left--;
 	closedir(d);
 }
 
-static void list_stream(const struct lister *l, const struct stream *s)
+static void list_stream(struct lister *l, const struct stream *s)
 {
 	const char *records = s->layout == LAYOUT_FLAT ? "" : "/records";
 	const char *name = s->name ? s->name : "";
@@ -55,13 +65,13 @@ static void list_stream(const struct lister *l, const struct stream *s)
 	if (asprintf(&dir, "%s%s%s%s", l->mountpoint, *name ? "/" : "", name,
 		     records) < 0)
 		return;
-	list(dir);
+	list(l, dir);
 	free(dir);
 }
 
 static void list_all(int fd, void *arg)
 {
-	const struct lister *l = arg;
+	struct lister *l = arg;
 
 	(void)fd;
 	for (uint32_t i = 0; i < l->m->stream_count; i++)
@@ -70,7 +80,7 @@ static void list_all(int fd, void *arg)
 
 int preload_new(struct preload **out, struct mount *m, const char *mountpoint)
 {
-	struct lister l = { m, mountpoint };
+	struct lister l = { .m = m, .mountpoint = mountpoint };
 	struct preload *p;
 	int fd;
 
@@ -80,15 +90,17 @@ int preload_new(struct preload **out, struct mount *m, const char *mountpoint)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
+	p->m = m;
+	memory_open(&p->memory);
+	p->budget = memory_available(&p->memory) / 2;
+	l.left = p->budget / cost(1);
 	fd = helper_start(&p->pid, "zrecord-list", false, list_all, &l);
 	if (fd < 0) {
+		memory_close(&p->memory);
 		free(p);
 		return fd;
 	}
 	p->fd = fd;
-	p->m = m;
-	memory_open(&p->memory);
-	p->budget = memory_available(&p->memory) / 2;
 	*out = p;
 	return 0;
 }
@@ -121,8 +133,9 @@ static bool one_record(struct preload *p, const struct stream *s, uint64_t id)
 		return false;
 	done = push_now(p->push, &n);
 	if (done > 0)
-		p->budget -=
-			(uint64_t)done < p->budget ? (uint64_t)done : p->budget;
+		p->budget -= cost((uint64_t)done) < p->budget
+				     ? cost((uint64_t)done)
+				     : p->budget;
 	return true;
 }
 

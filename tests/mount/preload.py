@@ -61,10 +61,58 @@ def several():
 
 @part("flat")
 def flat():
-    m = Mount(RAW, "-o", "preload,layout=flat")
-    with m as point:
+    with Mount(RAW, "-o", "preload,layout=flat") as point:
         time.sleep(1)
+        # From the first open on, no other asks; and what the kernel was
+        # given is there without a driver.
+        read(f"{point}/000000.npy")
+        os.kill(driver_of(point), signal.SIGKILL)
         whole(point, ".", map(npy, small))
+
+
+MEMINFO = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+static int redirect(const char *name, const char *path, int flags, int mode)
+{
+	int (*next)(const char *, int, int);
+	*(void **)&next = dlsym(RTLD_NEXT, name);
+	return next(strcmp(path, "/proc/meminfo") ? path : TEXT, flags, mode);
+}
+int open(const char *path, int flags, int mode)
+{
+	return redirect("open", path, flags, mode);
+}
+int open64(const char *path, int flags, int mode)
+{
+	return redirect("open64", path, flags, mode);
+}
+"""
+
+
+@part("half of the memory: with all that a record takes in the kernel")
+def half():
+    if SANITIZED:
+        raise Skip("the library comes before the sanitizer's")
+    with open(f"{WORK}/meminfo", "w", encoding="ascii") as f:
+        f.write("MemTotal: 8192 kB\nMemAvailable: 2048 kB\n")
+    with open(f"{WORK}/meminfo.c", "w", encoding="ascii") as f:
+        f.write(MEMINFO)
+    p = quiet(os.environ.get("CC", "cc"), "-shared", "-fPIC",
+              f'-DTEXT="{WORK}/meminfo"', "-o", f"{WORK}/meminfo.so", f.name,
+              "-ldl")
+    check(p.returncode == 0, p.stderr)
+    m = Mount(make_dense("tiny", np.arange(20000, dtype="<i4")[:, None]),
+              "-o", "preload")
+    m.command = ["env", f"LD_PRELOAD={WORK}/meminfo.so", *m.command]
+    with m as point:
+        loaded(point, 190)
+        time.sleep(1)
+        s = stats(point)
+        check(s["pushed_records"] <= (1 << 20) // 5120 + 1, s)
+        # A whole listing takes hundreds.
+        check(s["requests"]["readdirplus"] < 50, s)
 
 
 @part("records larger than push_mb are left out")
