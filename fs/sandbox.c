@@ -179,7 +179,13 @@ static const int allowed[] = {
 	SYS_getegid,
 };
 
-#define ALLOWED (sizeof(allowed) / sizeof(*allowed))
+/* From this number on, the same for all processors, a kernel may lack a call:
+ * then the C library takes an older one. So it does for clone3, whose flags are
+ * in memory, where no filter can look. */
+#define NEWER 424u
+
+#define LENGTH(array) (sizeof(array) / sizeof(*(array)))
+#define ALLOWED LENGTH(allowed)
 #define FIELD(name) (uint32_t) offsetof(struct seccomp_data, name)
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define LOW(field) FIELD(field)
@@ -194,29 +200,31 @@ static bool enter_seccomp(void)
 {
 	static const struct sock_filter head[] = {
 		LOAD(FIELD(arch)),
-		IF_NOT(ARCH, 7),
+		IF_NOT(ARCH, 5),
 		LOAD(FIELD(nr)),
-		/* Its flags are in memory, where no filter can look; without it
-		 * the C library takes clone. */
-		IF_NOT(SYS_clone3, 1),
-		RETURN(SECCOMP_RET_ERRNO | ENOSYS),
 		IF_NOT(SYS_clone, 4),
 		LOAD(LOW(args[0])),
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
 		RETURN(SECCOMP_RET_ALLOW),
 		RETURN(SECCOMP_RET_ERRNO | EPERM),
 	};
-	struct sock_filter code[sizeof(head) / sizeof(*head) + 2 * ALLOWED + 1];
+	static const struct sock_filter tail[] = {
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, NEWER, 0, 1),
+		RETURN(SECCOMP_RET_ERRNO | ENOSYS),
+		RETURN(SECCOMP_RET_ERRNO | EPERM),
+	};
+	struct sock_filter code[LENGTH(head) + 2 * ALLOWED + LENGTH(tail)];
 	struct sock_fprog program = { .filter = code };
 	size_t n = 0;
 
-	for (size_t i = 0; i < sizeof(head) / sizeof(*head); i++)
+	for (size_t i = 0; i < LENGTH(head); i++)
 		code[n++] = head[i];
 	for (size_t i = 0; i < ALLOWED; i++) {
 		code[n++] = (struct sock_filter)IF_NOT((uint32_t)allowed[i], 1);
 		code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
 	}
-	code[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | EPERM);
+	for (size_t i = 0; i < LENGTH(tail); i++)
+		code[n++] = tail[i];
 	program.len = (unsigned short)n;
 	return !syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
 			SECCOMP_FILTER_FLAG_LOG, &program);
