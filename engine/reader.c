@@ -220,18 +220,13 @@ static int read_in_place(struct zr_reader *r, uint64_t id,
 	return rc;
 }
 
+/* Any record, into room for its elements alone. */
 static int read_fitting(struct zr_reader *r, uint64_t id,
 			const struct zr_entry *e, void *dst, size_t size,
 			struct zr_layout *out, struct zr_error *err)
 {
-	int rc = 0;
+	int rc = find_layout(r, id, e, out, err);
 
-	/* It will be decoded whole: not its beginning before. */
-	if (r->c->meta.kind == ZR_RAGGED && !r->c->sums.file &&
-	    r->c->meta.codec != ZR_RAW && e->logic - 1 <= size)
-		rc = keep_record(r, id, e, err);
-	if (!rc)
-		rc = find_layout(r, id, e, out, err);
 	if (rc)
 		return rc;
 	if (out->bytes > size)
