@@ -195,10 +195,8 @@ static void ask_ahead(struct zr_gather *g, size_t end)
 
 /* The executor for a gather of so many bytes; NULL: not worth it. */
 static struct zr_executor *worth_sharing(const struct zr_gather *g,
-					 uint64_t bytes)
+					 uint64_t bytes, uint64_t alone)
 {
-	bool raw = g->r->c->meta.codec == ZR_RAW;
-	uint64_t alone = raw ? ALONE_RAW : ALONE_ENCODED;
 	struct zr_executor *ex = g->r->ex;
 
 	if (!ex || bytes < alone)
@@ -232,6 +230,7 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 	bool raw = g->r->c->meta.codec == ZR_RAW;
 	uint64_t each = g->count ? bytes / g->count : 0;
 	uint64_t task_bytes = raw ? TASK_RAW : TASK_ENCODED;
+	uint64_t alone = raw ? ALONE_RAW : ALONE_ENCODED;
 	bool watched = g->count >= WATCHED_COUNT || bytes >= WATCHED_BYTES;
 	uint64_t io = 0;
 	size_t tasks;
@@ -251,8 +250,8 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 		io = zr_thread_io();
 	if (watched && zr_is_cold(g->r->c))
 		g->ahead = (size_t)(AHEAD_BYTES / (each + 1)) + 1;
-	zr_executor_run(worth_sharing(g, bytes), tasks, gather_task, g);
-	if (bytes >= ALONE_ENCODED)
+	zr_executor_run(worth_sharing(g, bytes, alone), tasks, gather_task, g);
+	if (bytes >= alone)
 		zr_executor_touch(g->r->ex);
 	if (watched)
 		zr_saw_io(g->r->c, zr_thread_io() - io, bytes);

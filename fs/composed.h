@@ -7,8 +7,8 @@
 #include "mount.h"
 
 /* Make the bytes [off, off + size) of the file `n`, as far as it has them, in
- * memory of the worker, which is good until it makes others. Returns 0, -ENOMEM,
- * -ESTALE (the kernel forgot the selection) or as image_hold. */
+ * memory of the worker, which is good until it makes others. Returns 0,
+ * -ENOMEM, -ESTALE (the kernel forgot the selection) or as image_hold. */
 int composed_read(struct mount *m, struct worker *w, struct stream *s,
 		  const struct node *n, uint64_t off, size_t size,
 		  const void **data, size_t *len, struct zr_error *err);

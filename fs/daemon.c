@@ -68,7 +68,11 @@ int daemon_start(struct daemon *d, bool foreground)
 	close(fds[0]);
 	d->pipe = fds[1];
 	d->null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	return 0;
+	if (d->null >= 0)
+		return 0;
+	say("/dev/null: %s", strerror(errno));
+	daemon_failed(d, EXIT_SYSTEM);
+	return EXIT_SYSTEM;
 }
 
 void daemon_mounted(struct daemon *d)

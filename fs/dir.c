@@ -16,6 +16,8 @@ bool dir_tells_all(const struct mount *m)
 {
 	uint64_t all = 0, costly = 0;
 
+	if (m->opt->preload)
+		return true;
 	for (uint32_t i = 0; i < m->stream_count; i++) {
 		const struct stream *s = &m->streams[i];
 
@@ -24,8 +26,6 @@ bool dir_tells_all(const struct mount *m)
 		    s->info->codec != ZR_RAW)
 			costly += s->info->records;
 	}
-	if (m->opt->preload)
-		return true;
 	return m->opt->push_bytes && all <= TELL_MAX &&
 	       costly <= TELL_COSTLY_MAX;
 }

@@ -98,6 +98,8 @@ struct mount {
 	_Atomic uint32_t init_offered; /* its flags */
 	_Atomic uint32_t init_offered2;
 	_Atomic uint64_t complaints; /* see complain() */
+	int readahead_fd;            /* until the session is ready */
+	unsigned readahead_kib;      /* of the kernel; 0: unknown */
 	unsigned sandbox;            /* what is in force (sandbox.h) */
 	struct memory memory;        /* of the machine; for push */
 	pthread_key_t worker_key;

@@ -40,7 +40,8 @@ static bool is_direct(struct mount *m, const struct node *n)
 
 	if (m->opt->cache != CACHE_AUTO)
 		return m->opt->cache == CACHE_DIRECT;
-	return !attr_get(m, n, &st) &&
+	/* A text has no size before it is made. */
+	return n->kind != NODE_TEXT && !attr_get(m, n, &st) &&
 	       (uint64_t)st.st_size > OPTIONS_AUTO_BYTES;
 }
 

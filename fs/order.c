@@ -8,8 +8,9 @@
  * records out go by at most so many at once. */
 #define NEAR 16u
 /* The first window of a run. */
-#define OVERTAKEN 8 /* records ahead of who overtook; found by trial */
 #define WINDOW_MIN 4u
+/* Records that are left to who overtook; found by trial. */
+#define OVERTAKEN 7u
 
 static bool is_near(const struct order_run *r, uint64_t of, uint64_t id)
 {
@@ -45,7 +46,7 @@ static void start(struct order *o, uint64_t of, uint64_t id)
 }
 
 bool order_seen(struct order *o, uint64_t of, uint64_t id, uint64_t count,
-		uint64_t records, uint64_t bytes)
+		const struct order_limits *limits)
 {
 	struct order_run *r = find(o, of, id);
 
@@ -55,23 +56,27 @@ bool order_seen(struct order *o, uint64_t of, uint64_t id, uint64_t count,
 		return false;
 	}
 	r->used = o->now;
-	r->bytes = bytes;
+	r->bytes = limits->bytes;
 	/* The same record again tells nothing: its pages were dropped. */
 	if (id == r->last)
 		return r->next < r->end;
 	/* A window that was used up may be larger the next time. */
 	if (id >= r->end)
-		r->window = r->window ? 2 * r->window : WINDOW_MIN;
-	if (r->window > records)
-		r->window = records;
+		r->window =
+			r->window ? 2 * r->window : WINDOW_MIN + limits->lead;
+	if (r->window > limits->records)
+		r->window = limits->records;
 	if (id > r->last)
 		r->last = id;
 	/* The reader asks for this one itself; who overtakes is left some more,
 	 * for else both would meet at each record from now on. */
 	if (r->next <= id)
-		r->next = id + (id < r->end ? OVERTAKEN : 1);
-	if (r->end < id + 1 + r->window)
-		r->end = id + 1 + r->window;
+		r->next = id + 1 +
+			  (id < r->end && limits->lead < OVERTAKEN
+				   ? OVERTAKEN
+				   : limits->lead);
+	if (r->end < id + 1 + limits->lead + r->window)
+		r->end = id + 1 + limits->lead + r->window;
 	if (r->end > count)
 		r->end = count;
 	return r->next < r->end;

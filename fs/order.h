@@ -12,7 +12,7 @@
 
 /* One or several readers that go through the same together. */
 struct order_run {
-	uint64_t of; /* what the caller calls it */
+	uint64_t of;   /* what the caller calls it */
 	uint64_t last; /* the furthest record that was asked for */
 	uint64_t next; /* to be pushed next; none if not below `end` */
 	uint64_t end;
@@ -27,11 +27,17 @@ struct order {
 	unsigned turn;
 };
 
-/* A reader asked for number `id` of the `count` records of `of`; at most
- * `records` records and `bytes` bytes are to be pushed ahead of it. Returns true
+/* What may be pushed ahead of a reader. */
+struct order_limits {
+	uint64_t lead;    /* records that it asks for by itself first */
+	uint64_t records; /* and then so many */
+	uint64_t bytes;
+};
+
+/* A reader asked for number `id` of the `count` records of `of`. Returns true
  * if something is to be pushed now. */
 bool order_seen(struct order *o, uint64_t of, uint64_t id, uint64_t count,
-		uint64_t records, uint64_t bytes);
+		const struct order_limits *limits);
 
 /* Store the next record to push; runs take turns. Returns false if there is
  * none. */

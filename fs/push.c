@@ -13,6 +13,7 @@
 #include "image.h"
 #include "name.h"
 #include "order.h"
+#include "readahead.h"
 
 /* Ahead of a reader; more only waits in the cache of the processor. */
 #define RECORDS_AHEAD 32u
@@ -20,6 +21,8 @@
 #define KEEP ((size_t)8 << 20)
 /* Of files that are made of several records: what the kernel reads at once. */
 #define PIECE ((size_t)128 << 10)
+/* The kernel's own window, which it asks for ahead of the reader. */
+#define PIECES_LEAD (READAHEAD_KIB * 1024 / PIECE)
 #define FORGET_MAX 8
 #define FORGET_AFTER_MS 50
 /* The kernel does not know the files of a reader that did not list them: ask
@@ -122,6 +125,13 @@ static int64_t push_one(struct push *p, uint64_t of, uint64_t id)
 	return push_now(p, &n);
 }
 
+static bool is_records(uint64_t of)
+{
+	struct node n;
+
+	return tree_node(of, &n) && n.kind == NODE_RECORDS;
+}
+
 /* Called and returns with the lock. */
 static void one_record(struct push *p, uint64_t of, uint64_t id)
 {
@@ -130,7 +140,7 @@ static void one_record(struct push *p, uint64_t of, uint64_t id)
 	pthread_mutex_unlock(&p->lock);
 	done = push_one(p, of, id);
 	pthread_mutex_lock(&p->lock);
-	if (done == -ENOENT)
+	if (done == -ENOENT && is_records(of))
 		p->pause = UNKNOWN_PAUSE;
 	order_pushed(&p->order, of, id, done > 0 ? (uint64_t)done : 0);
 }
@@ -248,6 +258,8 @@ int push_start(struct push **out, struct mount *m, struct fuse_session *se)
 	cond_init_monotonic(&p->work);
 	rc = pthread_create(&p->thread, NULL, run, p);
 	if (rc) {
+		pthread_cond_destroy(&p->work);
+		pthread_mutex_destroy(&p->lock);
 		free(p);
 		return -rc;
 	}
@@ -272,10 +284,12 @@ void push_stop(struct push *p)
 
 /* Called with the lock. */
 static void seen(struct push *p, const struct node *of, uint64_t id,
-		 uint64_t count)
+		 uint64_t count, uint64_t lead)
 {
-	if (order_seen(&p->order, tree_ino(of), id, count, RECORDS_AHEAD,
-		       p->m->opt->push_bytes))
+	struct order_limits limits = { lead, RECORDS_AHEAD,
+				       p->m->opt->push_bytes };
+
+	if (order_seen(&p->order, tree_ino(of), id, count, &limits))
 		wake(p);
 }
 
@@ -291,7 +305,7 @@ static void seen_record(struct push *p, const struct stream *s,
 	if (p->pause)
 		p->pause--;
 	else
-		seen(p, &of, n->index, s->info->records);
+		seen(p, &of, n->index, s->info->records, 0);
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -301,7 +315,7 @@ static void seen_piece(struct push *p, const struct node *n, uint64_t end)
 	if (!p->m->opt->push_bytes)
 		return;
 	pthread_mutex_lock(&p->lock);
-	seen(p, n, (end - 1) / PIECE, UINT64_MAX);
+	seen(p, n, (end - 1) / PIECE, UINT64_MAX, PIECES_LEAD);
 	pthread_mutex_unlock(&p->lock);
 }
 

@@ -149,6 +149,9 @@ static const int allowed[] = {
 	SYS_gettid,
 	SYS_getpid,
 	SYS_tgkill,
+#ifndef __GLIBC__
+	SYS_tkill, /* musl's pthread_kill */
+#endif
 	SYS_exit,
 	SYS_exit_group,
 	SYS_getrusage,

@@ -15,6 +15,7 @@
 #include "park.h"
 #include "preload.h"
 #include "push.h"
+#include "readahead.h"
 #include "sandbox.h"
 #include "say.h"
 #include "wait.h"
@@ -209,6 +210,7 @@ static int serve_mounted(struct mount *m, struct daemon *d,
 {
 	int status = first_request(se);
 
+	m->readahead_kib = readahead_raise(m->readahead_fd);
 	if (status)
 		say("%s: %s", mountpoint,
 		    detach->unmounted ? "ended by a signal while mounting"
@@ -237,12 +239,14 @@ static int run_mounted(struct mount *m, struct daemon *d,
 		rc = unmounter_start(&unmounter, mountpoint, d->pipe < 0);
 	if (!rc)
 		rc = preload_new(&preload, m, mountpoint);
+	m->readahead_fd = readahead_open(mountpoint);
 	if (!rc) {
 		give_up_rights(m);
 		rc = detach_start(detach, &unmounter);
 	}
 	if (rc) {
 		say("%s: %s", mountpoint, strerror(-rc));
+		(void)readahead_raise(m->readahead_fd);
 		preload_stop(preload);
 	} else {
 		status = serve_mounted(m, d, se, mountpoint, detach, preload);

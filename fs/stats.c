@@ -66,11 +66,11 @@ void stats_write(struct mount *m, char *buf)
 		     ", \"pushed_bytes\": %" PRIu64
 		     ", \"selections\": %zu, \"push\": %s, \"checksums\": %s, "
 		     "\"listings_tell_all\": %s, \"asks_open\": %s, "
-		     "\"sandbox\": [%s]",
+		     "\"read_ahead_kib\": %u, \"sandbox\": [%s]",
 		     requests, push_records(m->push), push_bytes(m->push),
 		     gathers_count(m->gathers), truth(m->opt->push_bytes),
 		     truth(!m->opt->no_checksums), truth(m->plus_always),
-		     truth(!m->no_open), sandbox);
+		     truth(!m->no_open), m->readahead_kib, sandbox);
 	memset(buf + n, ' ', STATS_BYTES - (size_t)n);
 	memcpy(buf + STATS_BYTES - 2, "}\n", 2);
 }

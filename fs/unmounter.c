@@ -3,6 +3,7 @@
 #include "unmounter.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,15 +36,19 @@ static bool unmount_at(const struct place *mount, const char *path)
  * last of all. Returns whether there is nothing left to unmount. */
 static bool unmount(const struct place *mount)
 {
-	struct place ours;
+	struct place ours, before = { .path = NULL };
 	bool done = true;
 
 	for (int i = 0; done && i < PLACES_MAX; i++) {
 		if (!place_of(mount->major, mount->minor, &ours))
 			break;
-		done = unmount_at(mount, ours.path);
-		place_free(&ours);
+		/* Still there: it could not be unmounted. */
+		done = !(before.path && !strcmp(before.path, ours.path)) &&
+		       unmount_at(mount, ours.path);
+		place_free(&before);
+		before = ours;
 	}
+	place_free(&before);
 	return done;
 }
 

@@ -31,7 +31,7 @@ ssize_t writev(int fd, const struct iovec *iov, int n)
 			_exit(0);
 		dprintf(2, "probe open %d create %d fork %d socket %d exec %d "
 			"umount %d clone3 %d\n", of(open("/etc/hostname", O_RDONLY)),
-			of(open("/tmp/zrecord-probe", O_RDWR | O_CREAT, 0600)),
+			of(open(PROBED, O_RDWR | O_CREAT, 0600)),
 			of(child), of(socket(AF_UNIX, SOCK_STREAM, 0)),
 			of(execl("/nonexistent", "x", (char *)0)),
 			of(umount2("/nonexistent", 0)),
@@ -40,6 +40,7 @@ ssize_t writev(int fd, const struct iovec *iov, int n)
 	return next(fd, iov, n);
 }
 """
+PROBED = os.path.join(WORK, "probed")
 REFUSED = {errno.EPERM, errno.EACCES}
 # The kernel seems too old for it: then the C library has another way.
 MISSING = {errno.ENOSYS}
@@ -57,7 +58,7 @@ def probe():
     with open(f"{WORK}/probe.c", "w", encoding="ascii") as f:
         f.write(PROBE)
     p = quiet(os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", lib,
-              f.name, "-ldl")
+              f"-DPROBED=\"{PROBED}\"", f.name, "-ldl")
     check(p.returncode == 0, p.stderr)
     return lib
 
@@ -104,7 +105,7 @@ def refused():
     for row in tries():
         check(all(e in (MISSING if what == "clone3" else REFUSED)
                   for what, e in row.items()), row)
-    check(not os.path.exists("/tmp/zrecord-probe"), "a file was made")
+    check(not os.path.exists(PROBED), "a file was made")
 
 
 @part("the probe sees the difference")
@@ -112,7 +113,7 @@ def difference():
     if SANITIZED:
         raise Skip("the library comes before the sanitizer's")
     rows = tries("-o", "sandbox=off")
-    os.unlink("/tmp/zrecord-probe")
+    os.unlink(PROBED)
     check(all(r["open"] == r["fork"] == r["socket"] == 0 for r in rows), rows)
 
 

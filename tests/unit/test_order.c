@@ -7,7 +7,9 @@
 
 static bool seen(struct order *o, uint64_t id)
 {
-	return order_seen(o, 7, id, COUNT, 32, 1 << 20);
+	static const struct order_limits limits = { 0, 32, 1 << 20 };
+
+	return order_seen(o, 7, id, COUNT, &limits);
 }
 
 /* Take all that is to be pushed; returns how many, the last in *last. */
@@ -126,8 +128,25 @@ Test(order, nothing_behind_the_last_record)
 
 Test(order, streams_are_apart)
 {
+	static const struct order_limits limits = { 0, 32, 100 };
 	struct order o = { .now = 0 };
 
 	seen(&o, 10);
-	cr_assert(!order_seen(&o, 2, 11, COUNT, 32, 100));
+	cr_assert(!order_seen(&o, 2, 11, COUNT, &limits));
+}
+
+Test(order, what_the_reader_asks_for_itself_is_left_out)
+{
+	static const struct order_limits limits = { 8, 32, 1 << 20 };
+	struct order o = { .now = 0 };
+	uint64_t of, id;
+
+	cr_assert(!order_seen(&o, 7, 3, COUNT, &limits));
+	cr_assert(order_seen(&o, 7, 11, COUNT, &limits));
+	cr_assert(order_take(&o, &of, &id));
+	cr_assert_eq(id, 20);
+	/* Overtaken: again so many are left. */
+	cr_assert(order_seen(&o, 7, 21, COUNT, &limits));
+	cr_assert(order_take(&o, &of, &id));
+	cr_assert_eq(id, 30);
 }

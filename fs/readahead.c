@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * How far ahead of a reader the kernel reads. */
+#include "readahead.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mounts.h"
+
+static unsigned present(int fd)
+{
+	char text[32];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	return (unsigned)strtoul(text, NULL, 10);
+}
+
+int readahead_open(const char *mountpoint)
+{
+	struct place p;
+	char name[64];
+	int fd;
+
+	if (!place_at(mountpoint, &p))
+		return -1;
+	snprintf(name, sizeof(name), "/sys/class/bdi/%u:%u/read_ahead_kb",
+		 p.major, p.minor);
+	place_free(&p);
+	fd = open(name, O_RDWR | O_CLOEXEC);
+	return fd < 0 ? open(name, O_RDONLY | O_CLOEXEC) : fd;
+}
+
+unsigned readahead_raise(int fd)
+{
+	char window[16];
+	unsigned kib;
+	int len = snprintf(window, sizeof(window), "%d", READAHEAD_KIB);
+
+	if (fd < 0)
+		return 0;
+	kib = present(fd);
+	if (kib < READAHEAD_KIB && write(fd, window, (size_t)len) == len)
+		kib = present(fd);
+	close(fd);
+	return kib;
+}
