@@ -176,7 +176,8 @@ static int open_data(struct zr_container *c, int dir, uint32_t flags,
 			err, -EUCLEAN, c->path,
 			(struct zr_facts){ ZR_NONE, 8, *size,
 					   c->meta.tail_offset },
-			"data.zr has %llu bytes, expected at least %llu",
+			"data.zr has %llu bytes, expected at least %llu; for "
+			"what is left see `zrecord recover`",
 			(unsigned long long)*size,
 			(unsigned long long)c->meta.tail_offset);
 	return 0;

@@ -98,9 +98,10 @@ static int dense_one(struct zr_gather *g, struct zr_lane *lane, size_t i,
 }
 
 /* How many records from the one at `i` on, before `end`, lie one after the
- * other in a file that is read; and, of more than one, read them. Returns 0 for
- * those that must go one by one, to tell what is wrong with which. */
-static size_t read_run(const struct zr_gather *g, size_t i, size_t end)
+ * other in a file that is read; and, of more than one, read them. Returns false
+ * if that fails. */
+static bool read_run(const struct zr_gather *g, size_t i, size_t end,
+		     size_t *count)
 {
 	const struct zr_container *c = g->r->c;
 	size_t width = (size_t)c->meta.record_bytes, n = 0;
@@ -115,27 +116,33 @@ static size_t read_run(const struct zr_gather *g, size_t i, size_t end)
 		else if (e.offset != from + n * width)
 			break;
 	}
-	if (n < 2 || zr_pread(c->data_fd, g->dst + i * width, n * width, from))
-		return 0;
-	return n;
+	*count = n < 2 ? 0 : n;
+	return !*count ||
+	       !zr_pread(c->data_fd, g->dst + i * width, n * width, from);
 }
 
 /* Records of a gather in order come by one system call. Returns how many were
- * read and are right. */
+ * read and are right. If some are not, all go one by one from then on, which
+ * tells what is wrong with which: the rest would be read again for each. */
 static size_t dense_run(struct zr_gather *g, struct zr_lane *lane, size_t i,
 			size_t end)
 {
 	const struct zr_container *c = g->r->c;
 	size_t width = (size_t)c->meta.record_bytes, n;
 
-	if (g->one != dense_one || c->meta.codec != ZR_RAW || c->data.bytes ||
-	    i + 1 >= end || g->ids[i + 1] != g->ids[i] + 1)
+	if (lane->apart || g->one != dense_one || c->meta.codec != ZR_RAW ||
+	    c->data.bytes || i + 1 >= end || g->ids[i + 1] != g->ids[i] + 1)
 		return 0;
-	n = read_run(g, i, end);
+	if (!read_run(g, i, end, &n)) {
+		lane->apart = true;
+		return 0;
+	}
 	for (size_t k = 0; k < n; k++) {
 		if (zr_compare(c, lane, g->ids[i + k], g->dst + (i + k) * width,
-			       width, NULL))
+			       width, NULL)) {
+			lane->apart = true;
 			return k;
+		}
 	}
 	return n;
 }
@@ -213,6 +220,7 @@ static void gather_task(void *ctx, unsigned lane, size_t task)
 	int rc;
 
 	g->r->lane[lane].stream = g->stream;
+	g->r->lane[lane].apart = g->apart;
 	if (g->ahead)
 		ask_ahead(g, end);
 	while (next < end) {
@@ -223,6 +231,8 @@ static void gather_task(void *ctx, unsigned lane, size_t task)
 			next = next + 1;
 	}
 	g->r->lane[lane].stream = false;
+	if (g->r->lane[lane].apart)
+		g->apart = true;
 }
 
 int zr_gather_all(struct zr_gather *g, uint64_t bytes)
@@ -238,6 +248,7 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 	if (!g->count)
 		return 0;
 	g->stream = bytes >= ZR_STREAM_BATCH;
+	atomic_init(&g->apart, false);
 	if (!g->run)
 		g->run = each < task_bytes
 				 ? (size_t)(task_bytes / (each + 1)) + 1

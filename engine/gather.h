@@ -22,6 +22,7 @@ struct zr_gather {
 	struct zr_ragged *out; /* Ragged */
 	unsigned char *dst;
 
+	atomic_bool apart;       /* as in a lane, of all that follows */
 	bool stream;             /* too long for the cache */
 	size_t run;              /* records of a task */
 	size_t ahead;            /* records to ask the disk for, 0: none */

@@ -94,9 +94,9 @@ int zr_sums_read(struct zr_sums *s, int fd, uint64_t size,
 	if (!wrong)
 		return 0;
 	return zr_fail(err, -EUCLEAN, path,
-		       "its checksums in check.zr are not usable: %s; they can "
-		       "be ignored (zrecord --no-checksums, zrecordfs -o "
-		       "checksums=off)",
+		       "its checksums in check.zr are not usable: %s; to read "
+		       "without them: --no-checksums, or zrecordfs -o "
+		       "checksums=off; to copy: zrecord recover --no-checksums",
 		       wrong);
 }
 
