@@ -20,7 +20,7 @@ struct detach {
 };
 
 /* Block the signals in this thread and those it starts; they wait. */
-void detach_block(struct detach *d);
+void detach_block(void);
 
 /* Start the thread that takes them, and has them unmounted by `u`. Returns 0 or
  * a negative errno. */

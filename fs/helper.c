@@ -43,6 +43,8 @@ int helper_start(pid_t *pid, const char *name, bool say,
 	if (!*pid) {
 		/* So that it is not taken for the driver. */
 		prctl(PR_SET_NAME, name);
+		if (!say)
+			setsid();
 		if (close_others(fds[1], say) || chdir("/"))
 			_exit(1);
 		main(SOCKET, arg);

@@ -76,6 +76,7 @@ struct worker {
 	_Atomic uint64_t requests[REQUESTS];
 };
 
+struct daemon;
 struct gathers;
 
 struct mount {
@@ -97,11 +98,12 @@ struct mount {
 	_Atomic uint64_t init_unique;  /* the INIT request, while unanswered */
 	_Atomic uint32_t init_offered; /* its flags */
 	_Atomic uint32_t init_offered2;
-	_Atomic uint64_t complaints; /* see complain() */
-	int readahead_fd;            /* until the session is ready */
-	unsigned readahead_kib;      /* of the kernel; 0: unknown */
-	unsigned sandbox;            /* what is in force (sandbox.h) */
-	struct memory memory;        /* of the machine; for push */
+	_Atomic uint64_t complaints;    /* see complain() */
+	struct daemon *_Atomic waiting; /* for a thread that serves */
+	int readahead_fd;               /* until the session is ready */
+	unsigned readahead_kib;         /* of the kernel; 0: unknown */
+	unsigned sandbox;               /* what is in force (sandbox.h) */
+	struct memory memory;           /* of the machine; for push */
 	pthread_key_t worker_key;
 	pthread_mutex_t lock;
 	struct worker *workers; /* under lock */

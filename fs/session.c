@@ -34,9 +34,20 @@
 static ssize_t io_read(int fd, void *buf, size_t len, void *data)
 {
 	struct mount *m = data;
-	ssize_t n = wait_read(fd, buf, len);
+	struct daemon *waiting = NULL;
 	struct fuse_in_header in;
 	struct fuse_init_in init;
+	ssize_t n;
+
+	/* The first thread that serves is there. Without who waits for it, it
+	 * is the end. */
+	if (m->waiting)
+		waiting = atomic_exchange(&m->waiting, NULL);
+	if (waiting && daemon_ready(waiting)) {
+		errno = ENODEV;
+		return -1;
+	}
+	n = wait_read(fd, buf, len);
 
 	/* Older kernels send a shorter INIT: up to its flags will do. */
 	if (n < (ssize_t)(sizeof(in) + offsetof(struct fuse_init_in, flags) +
@@ -204,6 +215,24 @@ static void give_up_rights(struct mount *m)
 		m->sandbox = sandbox_enter();
 }
 
+static int serve_with(struct mount *m, struct daemon *d,
+		      struct fuse_session *se, const char *mountpoint,
+		      struct preload *preload)
+{
+	int rc = push_start(&m->push, m, se);
+
+	if (!rc)
+		rc = park_start(&m->park, m);
+	if (!rc)
+		rc = preload_start(preload, m->push);
+	if (!rc) {
+		m->waiting = d;
+		return serve_loop(m, se, mountpoint);
+	}
+	say("%s: cannot start a thread: %s", mountpoint, strerror(-rc));
+	return EXIT_SYSTEM;
+}
+
 static int serve_mounted(struct mount *m, struct daemon *d,
 			 struct fuse_session *se, const char *mountpoint,
 			 struct detach *detach, struct preload *preload)
@@ -215,11 +244,8 @@ static int serve_mounted(struct mount *m, struct daemon *d,
 		say("%s: %s", mountpoint,
 		    detach->unmounted ? "ended by a signal while mounting"
 				      : "the kernel did not answer the mount");
-	else if (push_start(&m->push, m, se) || park_start(&m->park, m) ||
-		 preload_start(preload, m->push) || daemon_ready(d))
-		status = EXIT_SYSTEM;
 	else
-		status = serve_loop(m, se, mountpoint);
+		status = serve_with(m, d, se, mountpoint, preload);
 	preload_stop(preload);
 	push_stop(m->push);
 	park_stop(m->park);
@@ -228,33 +254,55 @@ static int serve_mounted(struct mount *m, struct daemon *d,
 
 static int run_mounted(struct mount *m, struct daemon *d,
 		       struct fuse_session *se, const char *mountpoint,
-		       struct detach *detach)
+		       struct unmounter *u)
 {
-	struct unmounter unmounter = { .fd = -1 };
 	struct preload *preload = NULL;
+	struct detach detach;
 	int rc = fuse_session_custom_io(se, &io, fuse_session_fd(se));
 	int status = EXIT_SYSTEM;
 
 	if (!rc)
-		rc = unmounter_start(&unmounter, mountpoint, d->pipe < 0);
+		rc = unmounter_know(u, mountpoint);
 	if (!rc)
 		rc = preload_new(&preload, m, mountpoint);
 	m->readahead_fd = readahead_open(mountpoint);
 	if (!rc) {
 		give_up_rights(m);
-		rc = detach_start(detach, &unmounter);
+		rc = detach_start(&detach, u);
 	}
 	if (rc) {
-		say("%s: %s", mountpoint, strerror(-rc));
+		say("%s: %s", mountpoint,
+		    u->known ? strerror(-rc) : "is not mounted any more");
 		(void)readahead_raise(m->readahead_fd);
 		preload_stop(preload);
 	} else {
-		status = serve_mounted(m, d, se, mountpoint, detach, preload);
-		detach_stop(detach);
+		status = serve_mounted(m, d, se, mountpoint, &detach, preload);
+		detach_stop(&detach);
 	}
 	/* What did not end by an unmount; libfuse may not do so any more. */
-	if (status && unmounter.fd >= 0)
-		unmounter_unmount(&unmounter);
+	if (status && u->known)
+		unmounter_unmount(u);
+	return status;
+}
+
+static int mount_and_run(struct mount *m, struct daemon *d,
+			 struct fuse_session *se, const char *mountpoint)
+{
+	struct unmounter unmounter;
+	int status = EXIT_MOUNT, rc;
+
+	rc = unmounter_start(&unmounter, d->pipe < 0);
+	if (rc) {
+		say("cannot start a process: %s", strerror(-rc));
+		return EXIT_SYSTEM;
+	}
+	if (fuse_session_mount(se, mountpoint)) {
+		say("%s: cannot mount here", mountpoint);
+	} else {
+		daemon_mounted(d);
+		status = run_mounted(m, d, se, mountpoint, &unmounter);
+		fuse_session_unmount(se);
+	}
 	unmounter_stop(&unmounter);
 	return status;
 }
@@ -263,22 +311,14 @@ int session_run(struct mount *m, struct daemon *d, const char *source,
 		const char *mountpoint)
 {
 	struct fuse_session *se = new_session(m, source);
-	struct detach detach;
 	int status;
 
 	if (!se) {
 		say("libfuse refused the options");
 		return EXIT_USAGE;
 	}
-	detach_block(&detach);
-	if (fuse_session_mount(se, mountpoint)) {
-		say("%s: cannot mount here", mountpoint);
-		fuse_session_destroy(se);
-		return EXIT_MOUNT;
-	}
-	daemon_mounted(d);
-	status = run_mounted(m, d, se, mountpoint, &detach);
-	fuse_session_unmount(se);
+	detach_block();
+	status = mount_and_run(m, d, se, mountpoint);
 	fuse_session_destroy(se);
 	return status;
 }

@@ -3,8 +3,8 @@
 #include "unmounter.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "helper.h"
@@ -13,6 +13,8 @@
 
 /* Bind mounts that one call takes down; more than anyone makes. */
 #define PLACES_MAX 1000
+/* fusermount3 may have to be started. */
+#define PATIENCE_MS 5000
 
 /* It must be on top where it is, or another one would be unmounted. */
 static bool unmount_at(const struct place *mount, const char *path)
@@ -54,55 +56,64 @@ static bool unmount(const struct place *mount)
 
 static void serve(int fd, void *arg)
 {
-	const struct place *mount = arg;
-	unsigned char byte;
+	struct place mount = { .path = NULL };
+	unsigned device[2];
+	unsigned char done;
 	ssize_t n;
 
+	(void)arg;
 	for (;;) {
-		n = read(fd, &byte, 1);
+		n = read(fd, device, sizeof(device));
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n != 1)
+		if (n != sizeof(device))
 			return;
-		byte = unmount(mount);
-		if (write(fd, &byte, 1) != 1)
+		mount.major = device[0];
+		mount.minor = device[1];
+		done = unmount(&mount);
+		if (write(fd, &done, 1) != 1)
 			return;
 	}
 }
 
-int unmounter_start(struct unmounter *u, const char *mountpoint, bool say)
+int unmounter_start(struct unmounter *u, bool say)
+{
+	pid_t pid;
+
+	u->known = false;
+	u->fd = helper_start(&pid, "zrecord-unmount", say, serve, NULL);
+	return u->fd < 0 ? u->fd : 0;
+}
+
+int unmounter_know(struct unmounter *u, const char *mountpoint)
 {
 	struct place mount;
 
-	u->fd = -1;
 	if (!place_at(mountpoint, &mount))
 		return -ENOENT;
+	u->device[0] = mount.major;
+	u->device[1] = mount.minor;
+	u->known = true;
 	place_free(&mount);
-	u->fd = helper_start(&u->pid, "zrecord-unmount", say, serve, &mount);
-	return u->fd < 0 ? u->fd : 0;
+	return 0;
 }
 
 bool unmounter_unmount(struct unmounter *u)
 {
-	unsigned char byte = 0;
-	bool asked = write(u->fd, &byte, 1) == 1;
-	ssize_t n;
+	struct pollfd answer = { .fd = u->fd, .events = POLLIN };
+	unsigned char done;
 
-	do {
-		n = asked ? read(u->fd, &byte, 1) : 0;
-	} while (n < 0 && errno == EINTR);
-	if (n == 1)
-		return byte;
-	say("cannot unmount: the process that does so is gone");
+	if (write(u->fd, u->device, sizeof(u->device)) == sizeof(u->device) &&
+	    poll(&answer, 1, PATIENCE_MS) == 1 && read(u->fd, &done, 1) == 1)
+		return done;
+	say("cannot unmount: the process that does so does not answer");
 	return true;
 }
 
+/* It ends by itself, also if it is stopped now. */
 void unmounter_stop(struct unmounter *u)
 {
-	if (u->fd < 0)
-		return;
-	close(u->fd);
+	if (u->fd >= 0)
+		close(u->fd);
 	u->fd = -1;
-	while (waitpid(u->pid, NULL, 0) < 0 && errno == EINTR)
-		;
 }

@@ -9,17 +9,21 @@
 
 struct unmounter {
 	int fd; /* -1: there is none */
-	pid_t pid;
+	bool known;
+	unsigned device[2]; /* of the mount: major, minor */
 };
 
-/* Start it for the mount at `mountpoint`, which is absolute and without links.
- * Before there are threads. It keeps stderr if `say`. Returns 0 or a negative
- * errno. */
-int unmounter_start(struct unmounter *u, const char *mountpoint, bool say);
+/* Start it, before there is a mount, so that none is left that nobody can take
+ * away. It keeps stderr if `say`. Returns 0 or a negative errno. */
+int unmounter_start(struct unmounter *u, bool say);
 
-/* Take the mount out of the tree, wherever it is now; files that are open stay
- * so. Returns false if it may work later: another file system is mounted over
- * it. One thread at a time. */
+/* The mount is the one at `mountpoint`, which is absolute and without links.
+ * Returns 0, or -ENOENT if there is none any more. */
+int unmounter_know(struct unmounter *u, const char *mountpoint);
+
+/* Take the mount, which is known, out of the tree, wherever it is now; files
+ * that are open stay so. Returns false if it may work later: another file
+ * system is mounted over it. One thread at a time. */
 bool unmounter_unmount(struct unmounter *u);
 
 /* End it. */

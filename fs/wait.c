@@ -3,8 +3,7 @@
  * to wake a thread costs more than to answer most requests.
  *
  * Then it sleeps in read(2), where the kernel wakes one thread for a request
- * and all for the end. (With epoll(7) on a descriptor that does not block, the
- * end of a connection now and then woke nobody.) */
+ * and all for the end. */
 #include "wait.h"
 
 #include <poll.h>

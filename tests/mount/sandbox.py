@@ -155,7 +155,7 @@ def orphan_signalled():
     helper = next(p for p in drivers(point) if p != pid)
     os.kill(helper, signal.SIGKILL)
     os.kill(pid, signal.SIGTERM)
-    check(wait_until(lambda: "is gone" in m.text()), m.text())
+    check(wait_until(lambda: "does not answer" in m.text()), m.text())
     check(m.process.poll() is None and is_mounted(point), m.text())
     os.kill(pid, signal.SIGTERM)
     check(m.process.wait(PATIENCE) == 2, m.text())

@@ -58,6 +58,10 @@ start
 exec 8<"$M/records/000000.npy"
 kill -TERM "$PID"
 wait_until not mounted "$M" || fail "second signal: mounted"
+# One at once is taken for the same: programs signal a process and its group.
+kill -INT "$PID"
+sleep 1
+[ -n "$(drivers "$M")" ] || fail "a signal at once: ended"
 kill -TERM "$PID"
 wait_until no_driver "$M" || fail "second signal: stays"
 exec 8<&-
