@@ -63,7 +63,8 @@ enum request {
 
 /* Used by one thread only, but for the counts, which others read. */
 struct worker {
-	struct worker *next;      /* under mount->lock */
+	struct worker *next; /* under mount->lock */
+	struct zr_executor *executor;
 	struct zr_reader *reader; /* of the stream that it works on */
 	struct {
 		const struct stream *stream;
@@ -90,7 +91,8 @@ struct mount {
 	struct cache *images;  /* files of compressed records, by inode */
 	struct cache *layouts; /* struct npz, by inode */
 	struct gathers *gathers;
-	bool no_open; /* the kernel takes ENOSYS from open */
+	struct zr_executor *executor; /* many records of one READ; or NULL */
+	bool no_open;                 /* the kernel takes ENOSYS from open */
 	bool no_opendir;
 	bool plus_always;              /* a listing makes all files known */
 	struct push *push;             /* while serving */
@@ -145,6 +147,9 @@ void streams_close(struct mount *m);
 const struct stream *stream_named(const struct mount *m, const char *name);
 
 /* ---- worker.c ---- */
+
+/* Return how many threads serve. */
+unsigned mount_threads(const struct options *opt);
 
 /* Make the caches and the rest that the opened streams need. Returns 0 or
  * -ENOMEM; mount_free is right in both cases. */

@@ -312,7 +312,7 @@ static void seen_record(struct push *p, const struct stream *s,
 /* The last piece that the READ touches; how many there are shows at the end. */
 static void seen_piece(struct push *p, const struct node *n, uint64_t end)
 {
-	if (!p->m->opt->push_bytes)
+	if (!p->m->opt->push_bytes || p->m->readahead_kib >= READAHEAD_KIB)
 		return;
 	pthread_mutex_lock(&p->lock);
 	seen(p, n, (end - 1) / PIECE, UINT64_MAX, PIECES_LEAD);

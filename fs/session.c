@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <linux/fuse.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,6 @@
 #include "sandbox.h"
 #include "say.h"
 #include "wait.h"
-
-#define THREADS_DEFAULT_MAX 16
 
 /* libfuse before 3.17 forgets FUSE_PARALLEL_DIROPS in its answer to INIT,
  * without which the kernel sends lookups in one directory one by one; and does
@@ -148,31 +145,17 @@ static struct fuse_session *new_session(struct mount *m, const char *source)
 	return se;
 }
 
-static unsigned thread_count(const struct options *opt)
-{
-	cpu_set_t cpus;
-	unsigned n = 2;
-
-	if (opt->threads)
-		return opt->threads;
-	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
-		n = (unsigned)CPU_COUNT(&cpus);
-	if (n > THREADS_DEFAULT_MAX)
-		n = THREADS_DEFAULT_MAX;
-	return n < 2 ? 2 : n;
-}
-
 static int serve(struct mount *m, struct fuse_session *se)
 {
 	struct fuse_loop_config *config;
 	int rc;
 
-	if (m->opt->single || m->opt->threads == 1)
+	if (mount_threads(m->opt) == 1)
 		return fuse_session_loop(se);
 	config = fuse_loop_cfg_create();
 	if (!config)
 		return -ENOMEM;
-	fuse_loop_cfg_set_max_threads(config, thread_count(m->opt));
+	fuse_loop_cfg_set_max_threads(config, mount_threads(m->opt));
 	rc = fuse_session_loop_mt(se, config);
 	fuse_loop_cfg_destroy(config);
 	return rc;

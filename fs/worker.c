@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * What serving threads use: caches they share, scratch each has alone. */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -13,6 +14,35 @@
  * not allocate again. */
 #define BUFFER_STEP ((size_t)64 << 10)
 #define LAYOUT_BYTES ((uint64_t)8 << 20)
+#define THREADS_DEFAULT_MAX 16
+#define EXECUTOR_MAX 8
+
+unsigned mount_threads(const struct options *opt)
+{
+	cpu_set_t cpus;
+	unsigned n = 2;
+
+	if (opt->single)
+		return 1;
+	if (opt->threads)
+		return opt->threads;
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
+		n = (unsigned)CPU_COUNT(&cpus);
+	if (n > THREADS_DEFAULT_MAX)
+		n = THREADS_DEFAULT_MAX;
+	return n < 2 ? 2 : n;
+}
+
+/* Not more than a READ of a large file keeps busy. */
+static int executor(struct mount *m)
+{
+	unsigned threads = mount_threads(m->opt);
+
+	if (threads == 1)
+		return 0;
+	return zr_executor_new(&m->executor,
+			       threads < EXECUTOR_MAX ? threads : EXECUTOR_MAX);
+}
 
 int mount_init(struct mount *m)
 {
@@ -24,7 +54,9 @@ int mount_init(struct mount *m)
 	m->images = cache_new(m->opt->cache_bytes);
 	m->layouts = cache_new(LAYOUT_BYTES);
 	m->gathers = gathers_new();
-	return m->images && m->layouts && m->gathers ? 0 : -ENOMEM;
+	if (!m->images || !m->layouts || !m->gathers)
+		return -ENOMEM;
+	return executor(m);
 }
 
 static void worker_free(struct worker *w)
@@ -48,6 +80,7 @@ void mount_free(struct mount *m)
 	cache_free(m->images);
 	cache_free(m->layouts);
 	gathers_free(m->gathers);
+	zr_executor_free(m->executor);
 	memory_close(&m->memory);
 	pthread_key_delete(m->worker_key);
 	pthread_mutex_destroy(&m->lock);
@@ -63,6 +96,7 @@ struct worker *mount_worker(struct mount *m)
 	if (!w)
 		return NULL;
 	w->wait = true;
+	w->executor = m->executor;
 	if (pthread_setspecific(m->worker_key, w)) {
 		worker_free(w);
 		return NULL;
@@ -82,7 +116,8 @@ int worker_use(struct worker *w, const struct stream *s)
 		zr_reader_free(w->readers[i].reader);
 		w->readers[i].reader = NULL;
 		w->readers[i].stream = NULL;
-		if (zr_reader_new(&w->readers[i].reader, s->container, NULL))
+		if (zr_reader_new(&w->readers[i].reader, s->container,
+				  w->executor))
 			return -ENOMEM;
 		w->readers[i].stream = s;
 	}
