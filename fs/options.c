@@ -22,6 +22,7 @@
 #define CACHE_MB_MAX ((uint64_t)1 << 20)
 #define BATCH_DEFAULT 256
 #define THREADS_MAX 256
+#define READAHEAD_KB_MAX (64u << 10)
 
 static const char help[] =
 	"usage: zrecordfs [-f] [-d] [-s] [-o OPTION[,OPTION...]] CONTAINER "
@@ -54,6 +55,9 @@ static const char help[] =
 	"are read\n"
 	"  -o sandbox=off    keep the rights to open files and start programs "
 	"(on)\n"
+	"  -o readahead_kb=N how far the kernel reads ahead (128); only root; "
+	"for streams\n"
+	"                    of large files, 1024 and more\n"
 	"  -o xattr          extended attributes: dtype, shape, codec, index\n"
 	"  -o cleanup_stale  unmount first what a driver that died has left\n"
 	"  -o threads=N      threads that serve (as many as CPUs, at most 16)\n"
@@ -163,6 +167,10 @@ static int number_option(struct options *opt, enum option_kind kind,
 		if (!n || n > THREADS_MAX)
 			return bad_value(option);
 		opt->threads = (unsigned)n;
+	} else if (kind == OPTION_READAHEAD_KB) {
+		if (!n || n > READAHEAD_KB_MAX)
+			return bad_value(option);
+		opt->readahead_kib = (unsigned)n;
 	} else if (kind == OPTION_PUSH_MB) {
 		if (!n || n > PUSH_MB_MAX)
 			return bad_value(option);
@@ -206,6 +214,7 @@ static int value_option(struct options *opt, enum option_kind kind,
 	case OPTION_UID:
 	case OPTION_GID:
 	case OPTION_CACHE_MB:
+	case OPTION_READAHEAD_KB:
 	case OPTION_PUSH_MB:
 	case OPTION_THREADS:
 		return number_option(opt, kind, option, value);

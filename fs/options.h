@@ -47,10 +47,11 @@ struct options {
 	enum cache_mode cache;
 	bool preload;
 	bool no_push;
-	uint64_t push_bytes; /* ahead of a reader; 0 if no_push */
-	bool no_checksums;   /* do not compare records with check.zr */
-	bool verify_open;    /* check a record before its open is answered */
-	bool no_sandbox;     /* do not give up any rights */
+	uint64_t push_bytes;    /* ahead of a reader; 0 if no_push */
+	bool no_checksums;      /* do not compare records with check.zr */
+	bool verify_open;       /* check a record before its open is answered */
+	unsigned readahead_kib; /* 0: as the kernel has it */
+	bool no_sandbox;        /* do not give up any rights */
 	bool xattr;
 	bool cleanup_stale; /* unmount a dead mount of ours first */
 	unsigned batch_count;

@@ -27,6 +27,7 @@ static const struct option_name names[] = {
 	{ "checksums", OPTION_CHECKSUMS },
 	{ "sandbox", OPTION_SANDBOX },
 	{ "cache", OPTION_CACHE },
+	{ "readahead_kb", OPTION_READAHEAD_KB },
 	{ "layout", OPTION_LAYOUT },
 	{ "push", OPTION_PUSH },
 	{ "push_mb", OPTION_PUSH_MB },

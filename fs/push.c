@@ -13,7 +13,6 @@
 #include "image.h"
 #include "name.h"
 #include "order.h"
-#include "readahead.h"
 
 /* Ahead of a reader; more only waits in the cache of the processor. */
 #define RECORDS_AHEAD 32u
@@ -21,8 +20,8 @@
 #define KEEP ((size_t)8 << 20)
 /* Of files that are made of several records: what the kernel reads at once. */
 #define PIECE ((size_t)128 << 10)
-/* The kernel's own window, which it asks for ahead of the reader. */
-#define PIECES_LEAD (READAHEAD_KIB * 1024 / PIECE)
+/* What the kernel asks for ahead of the reader by itself, and some more. */
+#define PIECES_LEAD 8
 #define FORGET_MAX 8
 #define FORGET_AFTER_MS 50
 /* The kernel does not know the files of a reader that did not list them: ask
@@ -312,7 +311,8 @@ static void seen_record(struct push *p, const struct stream *s,
 /* The last piece that the READ touches; how many there are shows at the end. */
 static void seen_piece(struct push *p, const struct node *n, uint64_t end)
 {
-	if (!p->m->opt->push_bytes || p->m->readahead_kib >= READAHEAD_KIB)
+	/* A window that someone has set is larger than pieces are of use. */
+	if (!p->m->opt->push_bytes || p->m->opt->readahead_kib)
 		return;
 	pthread_mutex_lock(&p->lock);
 	seen(p, n, (end - 1) / PIECE, UINT64_MAX, PIECES_LEAD);

@@ -36,17 +36,19 @@ int readahead_open(const char *mountpoint)
 	return fd < 0 ? open(name, O_RDONLY | O_CLOEXEC) : fd;
 }
 
-unsigned readahead_raise(int fd)
+unsigned readahead_set(int fd, unsigned kib)
 {
 	char window[16];
-	unsigned kib;
-	int len = snprintf(window, sizeof(window), "%d", READAHEAD_KIB);
+	int len = snprintf(window, sizeof(window), "%u", kib);
+	unsigned now;
+	ssize_t wrote;
 
 	if (fd < 0)
 		return 0;
-	kib = present(fd);
-	if (kib < READAHEAD_KIB && write(fd, window, (size_t)len) == len)
-		kib = present(fd);
+	/* Whether it took it shows when it is read. */
+	wrote = kib ? write(fd, window, (size_t)len) : 0;
+	(void)wrote;
+	now = present(fd);
 	close(fd);
-	return kib;
+	return now;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * How far ahead of a reader the kernel reads: more than its default, where we
- * may say so. */
+ * -o readahead_kb: how far ahead of a reader the kernel reads.
+ *
+ * Not more than its default unless asked: a window that is good for streams of
+ * large files makes each page of a file that is mapped and read at random cost
+ * as much. */
 #ifndef READAHEAD_H
 #define READAHEAD_H
-
-/* The window that is asked for: what one request can hold, 256 pages. */
-#define READAHEAD_KIB 1024
 
 /* Open the setting of the mount at `mountpoint`, which is absolute and without
  * links, while files can be opened. Returns a descriptor, or -1. */
 int readahead_open(const char *mountpoint);
 
-/* Raise the window, once INIT is answered, which
- * sets it; close the descriptor. Returns the window in KiB, 0 if it is not
- * known. Only root may raise it. */
-unsigned readahead_raise(int fd);
+/* Set the window to so many KiB, unless 0, once INIT is answered, which sets it
+ * too; close the descriptor. Returns the window in KiB, 0 if it is not known.
+ * Only root may set it. */
+unsigned readahead_set(int fd, unsigned kib);
 
 #endif

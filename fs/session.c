@@ -222,7 +222,10 @@ static int serve_mounted(struct mount *m, struct daemon *d,
 {
 	int status = first_request(se);
 
-	m->readahead_kib = readahead_raise(m->readahead_fd);
+	m->readahead_kib =
+		readahead_set(m->readahead_fd, m->opt->readahead_kib);
+	if (m->opt->readahead_kib && m->readahead_kib != m->opt->readahead_kib)
+		say("-o readahead_kb: only root may set it");
 	if (status)
 		say("%s: %s", mountpoint,
 		    detach->unmounted ? "ended by a signal while mounting"
@@ -256,7 +259,7 @@ static int run_mounted(struct mount *m, struct daemon *d,
 	if (rc) {
 		say("%s: %s", mountpoint,
 		    u->known ? strerror(-rc) : "is not mounted any more");
-		(void)readahead_raise(m->readahead_fd);
+		(void)readahead_set(m->readahead_fd, 0);
 		preload_stop(preload);
 	} else {
 		status = serve_mounted(m, d, se, mountpoint, &detach, preload);

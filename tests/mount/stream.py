@@ -9,15 +9,6 @@ import threading
 
 from parts import *
 
-# With the larger window of the kernel nothing is pushed; without the right to
-# raise it, it stays small.
-if os.geteuid() == 0 and "SMALL_WINDOW" not in os.environ:
-    os.environ["SMALL_WINDOW"] = "1"
-    os.execvp("unshare", ["unshare", "-m", "sh", "-c",
-                          "mount --bind /sys /sys && "
-                          "mount -o remount,bind,ro /sys && exec \"$@\"",
-                          "sh", sys.executable, *sys.argv])
-
 rng = np.random.default_rng(6)
 # Records of less and of more than what the kernel reads at once, 24 MiB.
 small = rng.integers(0, 9, (12000, 2048), dtype="u1")
