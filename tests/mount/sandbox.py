@@ -157,6 +157,7 @@ def orphan_signalled():
     os.kill(pid, signal.SIGTERM)
     check(wait_until(lambda: "does not answer" in m.text()), m.text())
     check(m.process.poll() is None and is_mounted(point), m.text())
+    time.sleep(1)  # signals that come together are one
     os.kill(pid, signal.SIGTERM)
     check(m.process.wait(PATIENCE) == 2, m.text())
     m.clear()
