@@ -176,6 +176,7 @@ with Mount(c, "-o", "threads=4") as p:
 # names of one run would take it 60 MiB, and those of all 240.
 MIB = 1 << 20
 BOUND = 48 * MIB
+BOUND *= 8 if SANITIZED else 1
 
 
 def memory(point):

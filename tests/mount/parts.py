@@ -8,9 +8,6 @@ import common
 from common import *
 
 LONG = os.environ.get("ZRECORD_LONG", "") not in ("", "0")
-with open(FS, "rb") as program:
-    # Slower, and what is freed stays resident for a while.
-    SANITIZED = b"__asan_init" in program.read()
 libc = ctypes.CDLL(None, use_errno=True)
 
 
