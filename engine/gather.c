@@ -130,17 +130,17 @@ static size_t dense_run(struct zr_gather *g, struct zr_lane *lane, size_t i,
 	const struct zr_container *c = g->r->c;
 	size_t width = (size_t)c->meta.record_bytes, n;
 
-	if (lane->apart || g->one != dense_one || c->meta.codec != ZR_RAW ||
+	if (g->apart || g->one != dense_one || c->meta.codec != ZR_RAW ||
 	    c->data.bytes || i + 1 >= end || g->ids[i + 1] != g->ids[i] + 1)
 		return 0;
 	if (!read_run(g, i, end, &n)) {
-		lane->apart = true;
+		g->apart = true;
 		return 0;
 	}
 	for (size_t k = 0; k < n; k++) {
 		if (zr_compare(c, lane, g->ids[i + k], g->dst + (i + k) * width,
 			       width, NULL)) {
-			lane->apart = true;
+			g->apart = true;
 			return k;
 		}
 	}
@@ -220,7 +220,6 @@ static void gather_task(void *ctx, unsigned lane, size_t task)
 	int rc;
 
 	g->r->lane[lane].stream = g->stream;
-	g->r->lane[lane].apart = g->apart;
 	if (g->ahead)
 		ask_ahead(g, end);
 	while (next < end) {
@@ -231,8 +230,6 @@ static void gather_task(void *ctx, unsigned lane, size_t task)
 			next = next + 1;
 	}
 	g->r->lane[lane].stream = false;
-	if (g->r->lane[lane].apart)
-		g->apart = true;
 }
 
 int zr_gather_all(struct zr_gather *g, uint64_t bytes)

@@ -22,11 +22,11 @@ struct zr_gather {
 	struct zr_ragged *out; /* Ragged */
 	unsigned char *dst;
 
-	atomic_bool apart;       /* as in a lane, of all that follows */
-	bool stream;             /* too long for the cache */
-	size_t run;              /* records of a task */
-	size_t ahead;            /* records to ask the disk for, 0: none */
-	size_t asked;            /* under lock: the first not asked for */
+	atomic_bool apart; /* reading several at once failed: one by one */
+	bool stream;       /* too long for the cache */
+	size_t run;        /* records of a task */
+	size_t ahead;      /* records to ask the disk for, 0: none */
+	size_t asked;      /* under lock: the first not asked for */
 	atomic_size_t failed_at; /* smallest i that failed, or SIZE_MAX */
 	pthread_mutex_t lock;
 	int code;             /* under lock: of failed_at */

@@ -20,7 +20,6 @@ struct zr_lane {
 	struct zr_buffer decoded;   /* a record that has no place of its own */
 	bool check;                 /* compare with the hash of the sidecar */
 	bool stream; /* of a gather that is too long for caches */
-	bool apart;  /* reading several at once failed: now one by one */
 };
 
 struct zr_reader {
