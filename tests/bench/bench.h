@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * What every benchmark needs: the time, an end, a cold container. */
+ * What every benchmark needs: the time, an end, a container that is cold or
+ * gone. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -36,6 +37,19 @@ static inline void drop_data(const char *path)
 	if (fd < 0 || fsync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
 		die("cannot drop the data from the page cache");
 	close(fd);
+}
+
+static inline void remove_container(const char *path)
+{
+	static const char *const names[] = { "data.zr", "meta.zr", "check.zr",
+					     "dict.zr" };
+	char name[4200];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(name, sizeof(name), "%s/%s", path, names[i]);
+		unlink(name);
+	}
+	rmdir(path);
 }
 
 #endif

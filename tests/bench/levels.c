@@ -112,19 +112,6 @@ static double write_all(struct bench *b, enum zr_codec codec, int level)
 	return now() - start;
 }
 
-static void clean(const struct bench *b)
-{
-	static const char *const names[] = { "data.zr", "meta.zr", "check.zr",
-					     "dict.zr" };
-	char name[4200];
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		snprintf(name, sizeof(name), "%s/%s", b->path, names[i]);
-		unlink(name);
-	}
-	rmdir(b->path);
-}
-
 static void train(struct bench *b)
 {
 	size_t n = SAMPLE_BYTES / b->width + 1, room = DICT_BYTES;
@@ -166,7 +153,7 @@ static void row(struct bench *b, enum zr_codec codec, int level, size_t rounds,
 			t = read_again(b, &ratio);
 			read = t < read ? t : read;
 		}
-		clean(b);
+		remove_container(b->path);
 	}
 	b->dict_bytes = dict_bytes;
 	printf("{\"codec\": \"%s\", \"level\": %d, \"ratio\": %.3f, "

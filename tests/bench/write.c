@@ -448,19 +448,6 @@ struct contender {
 	double ratio;
 };
 
-static void clean(const struct bench *b)
-{
-	static const char *const names[] = { "data.zr", "meta.zr", "check.zr",
-					     "dict.zr" };
-	char name[4200];
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		snprintf(name, sizeof(name), "%s/%s", b->path, names[i]);
-		unlink(name);
-	}
-	rmdir(b->path);
-}
-
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -552,7 +539,7 @@ int main(int argc, char **argv)
 			all[k].mib[i ? i - 1 : 0] =
 				(double)b.bytes / (now() - start) / 1048576;
 			all[k].ratio = b.ratio;
-			clean(&b);
+			remove_container(b.path);
 		}
 	}
 	printf("{\"container\": \"%s\", \"codec\": \"%s\", \"level\": %d, "
