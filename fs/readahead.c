@@ -5,10 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "mounts.h"
 
 static unsigned present(int fd)
 {
@@ -21,17 +18,13 @@ static unsigned present(int fd)
 	return (unsigned)strtoul(text, NULL, 10);
 }
 
-int readahead_open(const char *mountpoint)
+int readahead_open(const unsigned device[static 2])
 {
-	struct place p;
 	char name[64];
 	int fd;
 
-	if (!place_at(mountpoint, &p))
-		return -1;
 	snprintf(name, sizeof(name), "/sys/class/bdi/%u:%u/read_ahead_kb",
-		 p.major, p.minor);
-	place_free(&p);
+		 device[0], device[1]);
 	fd = open(name, O_RDWR | O_CLOEXEC);
 	return fd < 0 ? open(name, O_RDONLY | O_CLOEXEC) : fd;
 }

@@ -7,9 +7,9 @@
 #ifndef READAHEAD_H
 #define READAHEAD_H
 
-/* Open the setting of the mount at `mountpoint`, which is absolute and without
- * links, while files can be opened. Returns a descriptor, or -1. */
-int readahead_open(const char *mountpoint);
+/* Open the setting of the mount of this device: major, minor; while files can
+ * be opened. Returns a descriptor, or -1. */
+int readahead_open(const unsigned device[static 2]);
 
 /* Set the window to so many KiB, unless 0, once INIT is answered, which sets it
  * too; close the descriptor. Returns the window in KiB, 0 if it is not known.

@@ -33,7 +33,7 @@ static ssize_t io_read(int fd, void *buf, size_t len, void *data)
 	struct mount *m = data;
 	struct daemon *waiting = NULL;
 	struct fuse_in_header in;
-	struct fuse_init_in init;
+	struct fuse_init_in init = { 0 };
 	ssize_t n;
 
 	/* The first thread that serves is there. Without who waits for it, it
@@ -52,15 +52,12 @@ static ssize_t io_read(int fd, void *buf, size_t len, void *data)
 		return n;
 	memcpy(&in, buf, sizeof(in));
 	if (in.opcode == FUSE_INIT) {
-		memcpy(&init.flags,
-		       (char *)buf + sizeof(in) +
-			       offsetof(struct fuse_init_in, flags),
-		       sizeof(init.flags));
+		size_t came = (size_t)n - sizeof(in);
+
+		memcpy(&init, (char *)buf + sizeof(in),
+		       came < sizeof(init) ? came : sizeof(init));
 		m->init_offered = init.flags;
-		if (n >= (ssize_t)(sizeof(in) + sizeof(init))) {
-			memcpy(&init, (char *)buf + sizeof(in), sizeof(init));
-			m->init_offered2 = init.flags2;
-		}
+		m->init_offered2 = init.flags2;
 		m->init_unique = in.unique;
 	}
 	return n;
@@ -251,7 +248,7 @@ static int run_mounted(struct mount *m, struct daemon *d,
 		rc = unmounter_know(u, mountpoint);
 	if (!rc)
 		rc = preload_new(&preload, m, mountpoint);
-	m->readahead_fd = readahead_open(mountpoint);
+	m->readahead_fd = u->known ? readahead_open(u->device) : -1;
 	if (!rc) {
 		give_up_rights(m);
 		rc = detach_start(&detach, u);
