@@ -47,7 +47,7 @@ CFLAGS ?= $(opt.$(MODE))
 CPPFLAGS ?=
 LDFLAGS ?=
 ZCFLAGS := -std=c11 -D_GNU_SOURCE -MMD -MP -fPIC \
-	-fvisibility=hidden -pthread -Iengine -Iloader
+	-fvisibility=hidden -pthread -Iengine
 SAN := $(filter -fsanitize%,$(CFLAGS))
 ZLDFLAGS := -pthread $(SAN)
 
@@ -61,10 +61,14 @@ engine_libs = $(call pc,--libs libzstd libxxhash $(MSGPACK))
 fs_cflags = $(call pc,--cflags fuse3) -DFUSE_USE_VERSION=314
 fs_libs = $(call pc,--libs fuse3 zlib)
 
-engine_c := $(wildcard engine/*.c)
+# A folder is a room (docs/DESIGN.md); each may use those before it.
+rooms_engine := base array format read write
+rooms_fs := base tree files serve life
+rooms_loader := base order batch
+engine_c := $(wildcard $(rooms_engine:%=engine/%/*.c))
 cli_c := $(wildcard engine/cli/*.c)
-fs_c := $(wildcard fs/*.c)
-loader_c := $(wildcard loader/*.c)
+fs_c := $(wildcard fs/*.c $(rooms_fs:%=fs/%/*.c))
+loader_c := $(wildcard $(rooms_loader:%=loader/%/*.c))
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 products := $(B)/libzrecord.a $(B)/libzrecord.so \
@@ -84,12 +88,12 @@ $(B)/obj/engine/%.o: engine/%.c
 $(B)/obj/fs/%.o: fs/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(ZCFLAGS) $(WARN) $(fs_cflags) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(ZCFLAGS) -Ifs $(WARN) $(fs_cflags) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(B)/obj/loader/%.o: loader/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(ZCFLAGS) $(WARN) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(ZCFLAGS) -Iloader $(WARN) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(B)/libzrecord.a: $(call obj,$(engine_c))
 	$(call say,AR,$@)

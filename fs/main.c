@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon.h"
-#include "mount.h"
-#include "mountpoint.h"
-#include "options.h"
-#include "say.h"
-#include "session.h"
+#include "life/daemon.h"
+#include "tree/mount.h"
+#include "life/mountpoint.h"
+#include "base/options.h"
+#include "base/say.h"
+#include "life/session.h"
 
 static int run(const struct options *opt, struct daemon *d,
 	       const char *mountpoint)

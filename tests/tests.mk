@@ -96,7 +96,7 @@ opt.fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer
 
 $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/pack.c $(fuzz_main) \
-		$(B)/libzrecord.a $(wildcard tests/fuzz/*.h engine/*.h)
+		$(B)/libzrecord.a $(wildcard tests/fuzz/*.h engine/*.h engine/*/*.h)
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$<)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -Iengine -pthread $(WARN) $(CPPFLAGS) \
@@ -183,8 +183,8 @@ demo: deps
 # What is not installed is not asked.
 lint:
 	@if command -v clang-format >/dev/null; then \
-	  clang-format --dry-run -Werror $(wildcard $(foreach d,engine engine/cli \
-	  fs loader tests/unit tests/interop tests/stress tests/fuzz,$(d)/*.[ch])); \
+	  clang-format --dry-run -Werror $(wildcard $(foreach d,engine engine/* \
+	  fs fs/* loader loader/* tests/unit tests/interop tests/stress tests/fuzz,$(d)/*.[ch])); \
 	else echo 'lint: no clang-format here'; fi
 	@if command -v shellcheck >/dev/null; then \
 	  shellcheck -x packaging/deps packaging/demo .ci/run \
@@ -192,7 +192,7 @@ lint:
 	else echo 'lint: no shellcheck here'; fi
 	@if command -v clang-tidy >/dev/null; then \
 	  clang-tidy --quiet $(engine_c) $(cli_c) $(fs_c) $(loader_c) -- \
-	  $(filter-out -MMD -MP,$(ZCFLAGS)) $(fs_cflags) $(engine_cflags); \
+	  $(filter-out -MMD -MP,$(ZCFLAGS)) -Ifs -Iloader $(fs_cflags) $(engine_cflags); \
 	else echo 'lint: no clang-tidy here'; fi
 	@if command -v mandoc >/dev/null; then \
 	  mandoc -T lint -W warning $(wildcard docs/man/*.[1-9]); \

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "le.h"
-#include "sums.h"
+#include "base/le.h"
+#include "format/sums.h"
 
 static uint8_t *take_part(struct input *in, size_t len)
 {

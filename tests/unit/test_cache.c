@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * fs/cache.c: a budget, references, and one filling per block. */
+ * fs/files/cache.c: a budget, references, and one filling per block. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cache.h"
+#include "files/cache.h"
 
 #define KIB ((uint64_t)1 << 10)
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "executor.h"
+#include "base/executor.h"
 
 enum { tasks = 10000 };
 

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "permute.h"
-#include "window.h"
+#include "order/permute.h"
+#include "order/window.h"
 
 /* Under sanitizers everything is tenfold slower: less of the same there. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "random.h"
+#include "order/random.h"
 #include "scratch.h"
-#include "weights.h"
+#include "order/weights.h"
 
 /* Units of record i over all buckets must be count * weight. */
 static void expect_exact(const uint64_t *weights, uint64_t count)

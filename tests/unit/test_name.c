@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * fs/name.c: file names of records and batches. */
+ * fs/base/name.c: file names of records and batches. */
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "name.h"
+#include "base/name.h"
 
 Test(name, has_digits_for_the_last_of_all)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Which records are pushed ahead of readers. */
 #include "expect.h"
-#include "order.h"
+#include "serve/order.h"
 
 #define COUNT 10000u
 

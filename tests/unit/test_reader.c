@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <zstd.h>
 
-#include "le.h"
+#include "base/le.h"
 #include "make.h"
-#include "reader.h"
+#include "read/reader.h"
 #include "scratch.h"
 
 static struct scratch s;

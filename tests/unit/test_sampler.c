@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "iid.h"
-#include "permute.h"
-#include "sampler.h"
+#include "order/iid.h"
+#include "order/permute.h"
+#include "order/sampler.h"
 
 static struct zl_sampler *make(uint64_t records, struct zl_sampling how)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * fs/tree.c: inode numbers. */
+ * fs/tree/tree.c: inode numbers. */
 #include <criterion/criterion.h>
 
-#include "tree.h"
+#include "tree/tree.h"
 
 static void expect_round_trip(struct node n)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * fs/zip.c: the parts of a zip fit together, also beyond 4 GiB. Whether other
+ * fs/files/zip.c: the parts of a zip fit together, also beyond 4 GiB. Whether other
  * programs read them is tested through the mount. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "zip.h"
+#include "files/zip.h"
 
 static struct zip make(uint64_t count, uint64_t member)
 {

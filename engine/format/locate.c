@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Where a record lies: one table entry, checked before anyone uses it
+ * (FORMAT.md F4). */
+#include <errno.h>
+
+#include "base/checked.h"
+#include "container.h"
+#include "base/error.h"
+#include "base/le.h"
+
+/* Returns NULL if the entry is good; else what is wrong, and the two numbers
+ * that disagree. */
+static const char *entry_wrong(const struct zr_container *c,
+			       const struct zr_entry *e, uint64_t *expected,
+			       uint64_t *found)
+{
+	const struct zr_meta *m = &c->meta;
+
+	*expected = 1;
+	*found = 0;
+	if (!e->stored)
+		return "stored length";
+	if (!e->logic)
+		return "length";
+	*expected = ZR_RECORD_MAX;
+	*found = e->logic;
+	if (e->logic > ZR_RECORD_MAX)
+		return "length limit";
+	*expected = m->tail_offset;
+	*found = e->offset;
+	if (!zr_span_inside(e->offset, e->stored, m->tail_offset))
+		return "span inside data.zr: end of data and offset";
+	*expected = m->record_bytes;
+	*found = e->logic;
+	if (m->kind == ZR_DENSE && e->logic != m->record_bytes)
+		return "length of a Dense record";
+	*expected = e->logic;
+	*found = e->stored;
+	if (m->codec == ZR_RAW && e->stored != e->logic)
+		return "stored length of a raw record";
+	*expected = zr_decode_bound(e->stored);
+	*found = e->logic;
+	if (m->codec != ZR_RAW && e->logic > *expected)
+		return "length that the stored bytes can decode to, at most";
+	return NULL;
+}
+
+int zr_locate(const struct zr_container *c, uint64_t id, struct zr_entry *out,
+	      struct zr_error *err)
+{
+	uint64_t expected, found;
+	const unsigned char *p;
+	const char *wrong;
+
+	*out = (struct zr_entry){ 0, 0, 0 };
+	if (id >= c->meta.length)
+		return zr_fail_at(
+			err, -ERANGE, c->path,
+			(struct zr_facts){ id, ZR_NONE, c->meta.length, id },
+			"no record %llu: it has %llu", (unsigned long long)id,
+			(unsigned long long)c->meta.length);
+	p = c->table + id * ZR_ENTRY_BYTES;
+	out->offset = zr_le64(p);
+	out->stored = zr_le32(p + 8);
+	out->logic = zr_le32(p + 12);
+	wrong = entry_wrong(c, out, &expected, &found);
+	if (!wrong)
+		return 0;
+	return zr_fail_at(
+		err, -EBADMSG, c->path,
+		(struct zr_facts){ id, ZR_META_TABLE + id * ZR_ENTRY_BYTES,
+				   expected, found },
+		"record %llu: bad table entry: %s: expected %llu, "
+		"found %llu",
+		(unsigned long long)id, wrong, (unsigned long long)expected,
+		(unsigned long long)found);
+}
+
+uint64_t zr_record_bound(const struct zr_container *c, uint64_t id)
+{
+	struct zr_entry e;
+
+	if (zr_locate(c, id, &e, NULL))
+		return 0;
+	return e.logic;
+}
+
+uint64_t zr_logical_bytes(const struct zr_container *c)
+{
+	uint64_t sum = 0;
+	struct zr_entry e;
+
+	for (uint64_t id = 0; id < c->meta.length; id++)
+		if (!zr_locate(c, id, &e, NULL))
+			sum += e.logic;
+	return sum;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * The transform threads: call the caller's function on gathered batches. */
+#include "base/fail.h"
+#include "loader.h"
+
+/* The gathered slot whose step comes first. */
+static struct zl_slot *first_gathered(struct zl_loader *l)
+{
+	struct zl_slot *first = NULL;
+
+	for (unsigned i = 0; i < l->slots; i++) {
+		struct zl_slot *slot = &l->slot[i];
+
+		if (slot->state == ZL_GATHERED &&
+		    (!first || slot->batch.step < first->batch.step))
+			first = slot;
+	}
+	return first;
+}
+
+static struct zl_slot *wait_for_work(struct zl_loader *l)
+{
+	struct zl_slot *slot = first_gathered(l);
+	uint64_t from;
+
+	if (!slot && !l->halt) {
+		from = zl_now_ns();
+		do
+			pthread_cond_wait(&l->work, &l->lock);
+		while (!l->halt && !(slot = first_gathered(l)));
+		l->stats.wait_work_ns += zl_now_ns() - from;
+	}
+	return l->halt ? NULL : slot;
+}
+
+/* A batch of no records, of any kind of array. */
+static void empty_batch(struct zl_batch *b)
+{
+	b->count = 0;
+	for (size_t i = 0; i < b->arrays; i++) {
+		struct zl_array *a = &b->array[i];
+
+		a->bytes = 0;
+		if (a->kind == ZR_DENSE)
+			a->shape.dims[0] = 0;
+	}
+}
+
+static void note_failure(struct zl_loader *l, struct zl_slot *slot, int rc)
+{
+	if (l->opt.flags & ZL_SKIP) {
+		l->stats.skipped += slot->batch.count;
+		empty_batch(&slot->batch);
+		return;
+	}
+	slot->rc = zl_fail(&slot->err, rc, "step %llu: the transform failed",
+			   (unsigned long long)slot->batch.step);
+	slot->err.step = slot->batch.step;
+}
+
+void *zl_change_main(void *loader)
+{
+	struct zl_loader *l = loader;
+	struct zl_slot *slot;
+
+	pthread_mutex_lock(&l->lock);
+	while ((slot = wait_for_work(l))) {
+		uint64_t from = zl_now_ns();
+		int rc;
+
+		slot->state = ZL_CHANGING;
+		pthread_mutex_unlock(&l->lock);
+		rc = l->opt.transform(l->opt.transform_ctx, &slot->batch);
+		pthread_mutex_lock(&l->lock);
+		l->stats.transform_ns += zl_now_ns() - from;
+		if (rc)
+			note_failure(l, slot, rc);
+		slot->state = ZL_READY;
+		pthread_cond_broadcast(&l->ready);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return NULL;
+}

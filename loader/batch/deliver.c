@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * The caller's side of the ring: next, return, close, and where a run
+ * stands. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "loader.h"
+
+static struct zl_slot *deliverable(struct zl_loader *l)
+{
+	struct zl_slot *first = NULL;
+
+	for (unsigned i = 0; i < l->slots; i++) {
+		struct zl_slot *slot = &l->slot[i];
+
+		if (slot->state == ZL_READY &&
+		    (!first || slot->batch.step < first->batch.step))
+			first = slot;
+	}
+	if (first && !(l->opt.flags & ZL_UNORDERED) &&
+	    first->batch.step != l->next)
+		return NULL;
+	return first;
+}
+
+static int start(struct zl_loader *l, struct zl_error *err)
+{
+	int rc;
+
+	l->starting = true;
+	rc = zl_run_start(l, err);
+	l->starting = false;
+	pthread_cond_broadcast(&l->ready);
+	return rc;
+}
+
+/* Called with the lock held. */
+static int wait_for_batch(struct zl_loader *l, struct zl_slot **slot,
+			  struct zl_error *err)
+{
+	int rc;
+
+	for (;;) {
+		if (l->stopped)
+			return zl_fail(err, -ECANCELED,
+				       "the loader was stopped");
+		if (l->failed) {
+			if (err)
+				*err = l->failed->err;
+			return l->failed->rc;
+		}
+		if (!l->running && !l->starting) {
+			rc = start(l, err);
+			if (rc)
+				return rc;
+			continue;
+		}
+		*slot = deliverable(l);
+		if (*slot && (*slot)->rc)
+			l->failed = *slot;
+		else if (*slot)
+			return 0;
+		else
+			pthread_cond_wait(&l->ready, &l->lock);
+	}
+}
+
+static void lend(struct zl_loader *l, struct zl_slot *slot)
+{
+	slot->state = ZL_BORROWED;
+	slot->refs = 1;
+	l->borrowed++;
+	l->next = slot->batch.step + 1;
+	l->stats.batches++;
+	l->stats.records += slot->batch.count;
+}
+
+int zl_next(struct zl_loader *l, struct zl_batch **batch, struct zl_error *err)
+{
+	struct zl_slot *slot = NULL;
+	uint64_t from = zl_now_ns();
+	int rc;
+
+	*batch = NULL;
+	if (zl_forked(l))
+		return zl_fail(err, -ECHILD,
+			       "the loader's threads are in the process that "
+			       "forked this one");
+	pthread_mutex_lock(&l->lock);
+	l->waiters++;
+	rc = wait_for_batch(l, &slot, err);
+	if (!rc) {
+		lend(l, slot);
+		*batch = &slot->batch;
+	} else if (l->failed) {
+		/* All that wait get the error, not the first alone. */
+		pthread_cond_broadcast(&l->ready);
+	}
+	l->stats.wait_batch_ns += zl_now_ns() - from;
+	l->waiters--;
+	pthread_cond_broadcast(&l->left);
+	pthread_mutex_unlock(&l->lock);
+	return rc;
+}
+
+void zl_slot_put(struct zl_slot *slot)
+{
+	struct zl_loader *l = slot->loader;
+	bool last = false;
+
+	if (zl_forked(l))
+		return;
+	pthread_mutex_lock(&l->lock);
+	if (!--slot->refs) {
+		slot->state = ZL_FREE;
+		l->borrowed--;
+		last = l->closed && !l->borrowed;
+		pthread_cond_signal(&l->space);
+	}
+	pthread_mutex_unlock(&l->lock);
+	if (last)
+		zl_loader_free(l);
+}
+
+void zl_return(struct zl_batch *batch)
+{
+	/* The batch is the first member of its slot. */
+	if (batch)
+		zl_slot_put((struct zl_slot *)(void *)batch);
+}
+
+size_t zl_failed_ids(struct zl_loader *l, const uint64_t **ids)
+{
+	size_t count = 0;
+
+	pthread_mutex_lock(&l->lock);
+	*ids = NULL;
+	if (l->failed) {
+		*ids = l->failed->ids;
+		count = l->failed->batch.count;
+	}
+	pthread_mutex_unlock(&l->lock);
+	return count;
+}
+
+void zl_stop(struct zl_loader *l)
+{
+	if (zl_forked(l))
+		return;
+	pthread_mutex_lock(&l->lock);
+	l->stopped = true;
+	pthread_cond_broadcast(&l->ready);
+	pthread_mutex_unlock(&l->lock);
+}
+
+void zl_loader_free(struct zl_loader *l)
+{
+	zl_ring_free(l);
+	zl_sampler_free(l->sampler);
+	free(l->source);
+	free(l->thread);
+	/* In a child the parent's threads may seem to hold or wait. */
+	if (!zl_forked(l)) {
+		pthread_cond_destroy(&l->space);
+		pthread_cond_destroy(&l->work);
+		pthread_cond_destroy(&l->ready);
+		pthread_cond_destroy(&l->left);
+		pthread_mutex_destroy(&l->lock);
+	}
+	free(l);
+}
+
+static void close_forked(struct zl_loader *l)
+{
+	/* A batch that is held keeps its memory for as long as the child. */
+	if (l->borrowed)
+		return;
+	for (size_t i = 0; i < l->streams; i++)
+		zr_reader_free(l->source[i].reader);
+	zr_executor_free(l->executor);
+	zl_loader_free(l);
+}
+
+void zl_close(struct zl_loader **loader)
+{
+	struct zl_loader *l = loader ? *loader : NULL;
+	bool last, running;
+
+	if (!l)
+		return;
+	*loader = NULL;
+	if (zl_forked(l)) {
+		close_forked(l);
+		return;
+	}
+	pthread_mutex_lock(&l->lock);
+	l->stopped = true;
+	pthread_cond_broadcast(&l->ready);
+	while (l->waiters)
+		pthread_cond_wait(&l->left, &l->lock);
+	running = l->running;
+	pthread_mutex_unlock(&l->lock);
+	if (running)
+		zl_run_end(l);
+	pthread_mutex_lock(&l->lock);
+	l->closed = true;
+	last = !l->borrowed;
+	pthread_mutex_unlock(&l->lock);
+	if (last)
+		zl_loader_free(l);
+}

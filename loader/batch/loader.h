@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * The loader's fields: a ring of slots that a gatherer fills, transform
+ * threads change and the caller borrows. */
+#ifndef ZL_LOADER_H
+#define ZL_LOADER_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "order/sampler.h"
+
+#define ZL_NAME_MAX 63u
+
+/* In the order a slot goes through. Only the thread that put a slot into
+ * FILLING or CHANGING touches its contents; then READY, then the caller. */
+enum zl_slot_state {
+	ZL_FREE,
+	ZL_FILLING,
+	ZL_GATHERED,
+	ZL_CHANGING,
+	ZL_READY,
+	ZL_BORROWED,
+};
+
+/* Memory of the ring: a buffer of the pool. */
+struct zl_region {
+	unsigned char *base;
+	size_t size;
+	bool pinned;
+};
+
+struct zl_slot {
+	struct zl_batch batch; /* first: zl_return gets its address */
+	struct zl_loader *loader;
+	enum zl_slot_state state; /* under loader->lock */
+	unsigned refs;            /* under loader->lock: batch and tensors */
+	struct zl_state before;   /* from which its step is drawn */
+	uint64_t *ids;
+	struct zl_region dense;   /* all Dense arrays */
+	struct zl_region *ragged; /* one per stream; grows */
+	int rc;                   /* of gather or transform */
+	struct zl_error err;
+};
+
+/* A step that was drawn and waits for its turn. */
+struct zl_step {
+	bool drawn;
+	uint64_t number;
+	struct zl_place place;
+	uint64_t *ids;
+	size_t count;
+	struct zl_state after; /* from which the next step is drawn */
+	int rc;
+	struct zl_error err;
+};
+
+/* A stream or an output. */
+struct zl_source {
+	char name[ZL_NAME_MAX + 1];
+	const struct zr_container *container; /* NULL: output */
+	struct zr_reader *reader;             /* while running */
+	enum zr_kind kind;
+	struct zr_dtype dtype;
+	struct zr_shape item_shape;
+	uint64_t record_bytes; /* Dense */
+	size_t offset;         /* Dense: in the slot's region */
+};
+
+struct zl_loader {
+	struct zl_options opt;
+	struct zl_source *source;
+	size_t sources, streams;    /* streams come first */
+	struct zl_sampler *sampler; /* the gatherer's while running */
+	size_t room;                /* ids per slot */
+	size_t dense_bytes;         /* of a slot */
+	struct zr_pool *pool;       /* of the regions */
+	struct zl_slot *slot;
+	unsigned slots;
+	struct zl_step ahead; /* the gatherer's */
+
+	struct zr_executor *executor; /* while running */
+	pthread_t *thread;            /* the gatherer, then transforms */
+	unsigned threads;             /* started */
+	pid_t pid; /* that started them, 0 without; atomic, for forks */
+
+	pthread_mutex_t lock;
+	pthread_cond_t space; /* a slot became free, or stop */
+	pthread_cond_t work;  /* a slot was gathered, or stop */
+	pthread_cond_t ready; /* a slot became ready, or stop */
+	pthread_cond_t left;  /* a waiter left zl_next */
+	/* All below under lock. */
+	bool running;
+	bool starting; /* one caller is inside zl_run_start */
+	bool halt;     /* threads must end */
+	bool stopped;  /* zl_stop or zl_close */
+	bool closed;
+	unsigned waiters;       /* in zl_next */
+	unsigned borrowed;      /* slots */
+	uint64_t next;          /* step to deliver, if in order */
+	struct zl_state drawn;  /* behind the last step in a slot */
+	struct zl_slot *failed; /* delivered an error */
+	struct zl_stats stats;
+};
+
+/* ring.c */
+
+/* Make room in *r for `size` bytes; what it held is lost. */
+int zl_region_grow(struct zl_loader *l, struct zl_region *r, size_t size);
+void zl_region_drop(struct zl_loader *l, struct zl_region *r);
+int zl_ring_make(struct zl_loader *l);
+void zl_ring_free(struct zl_loader *l);
+
+/* ahead.c */
+
+/* For the gatherer: store the next step's place and ids in *slot and the state
+ * behind it in *after, draw what comes then and ask the disk for it. Returns
+ * the error of drawing this step, of which slot->err tells. */
+int zl_ahead_take(struct zl_loader *l, struct zl_slot *slot,
+		  struct zl_state *after);
+
+/* gather.c: the gatherer, which is thread number 0 */
+void *zl_gather_main(void *loader);
+
+/* change.c: a transform thread */
+void *zl_change_main(void *loader);
+
+/* run.c */
+
+/* Start threads and readers. Called with the lock held, which it gives away
+ * for a while if it fails. */
+int zl_run_start(struct zl_loader *l, struct zl_error *err);
+/* End them; every slot that the caller does not hold becomes free. */
+void zl_run_end(struct zl_loader *l);
+
+/* True in a child that was forked while threads ran: locks may be held by
+ * threads that are not there. */
+bool zl_forked(const struct zl_loader *l);
+
+/* deliver.c: drop one reference of a slot; frees a closed loader with the
+ * last one. */
+void zl_slot_put(struct zl_slot *slot);
+/* Free all memory of a loader without threads. */
+void zl_loader_free(struct zl_loader *l);
+
+uint64_t zl_now_ns(void);
+
+#endif
