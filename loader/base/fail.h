@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Fills the caller's struct zl_error. */
+ * The room base: what every file of the loader may need. Here: fill the
+ * caller's struct zl_error. */
 #ifndef ZL_FAIL_H
 #define ZL_FAIL_H
 

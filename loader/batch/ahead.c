@@ -1,8 +1,5 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- * Draws a step before its turn, so that the disk is asked for its records
- * while those of the present step are gathered. One step is enough: a gather
- * asks for all of its records at once. */
-#include "loader.h"
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ahead.h"
 
 static void draw(struct zl_loader *l, struct zl_step *step)
 {

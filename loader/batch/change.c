@@ -1,33 +1,20 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- * The transform threads: call the caller's function on gathered batches. */
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "change.h"
+
+#include "base/clock.h"
 #include "base/fail.h"
-#include "loader.h"
-
-/* The gathered slot whose step comes first. */
-static struct zl_slot *first_gathered(struct zl_loader *l)
-{
-	struct zl_slot *first = NULL;
-
-	for (unsigned i = 0; i < l->slots; i++) {
-		struct zl_slot *slot = &l->slot[i];
-
-		if (slot->state == ZL_GATHERED &&
-		    (!first || slot->batch.step < first->batch.step))
-			first = slot;
-	}
-	return first;
-}
+#include "slot.h"
 
 static struct zl_slot *wait_for_work(struct zl_loader *l)
 {
-	struct zl_slot *slot = first_gathered(l);
+	struct zl_slot *slot = zl_slot_first(l, ZL_GATHERED);
 	uint64_t from;
 
 	if (!slot && !l->halt) {
 		from = zl_now_ns();
 		do
 			pthread_cond_wait(&l->work, &l->lock);
-		while (!l->halt && !(slot = first_gathered(l)));
+		while (!l->halt && !(slot = zl_slot_first(l, ZL_GATHERED)));
 		l->stats.wait_work_ns += zl_now_ns() - from;
 	}
 	return l->halt ? NULL : slot;

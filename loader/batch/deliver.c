@@ -2,22 +2,17 @@
  * The caller's side of the ring: next, return, close, and where a run
  * stands. */
 #include <errno.h>
-#include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
-#include "loader.h"
+#include "caller.h"
+#include "run.h"
+#include "slot.h"
 
 static struct zl_slot *deliverable(struct zl_loader *l)
 {
-	struct zl_slot *first = NULL;
+	struct zl_slot *first = zl_slot_first(l, ZL_READY);
 
-	for (unsigned i = 0; i < l->slots; i++) {
-		struct zl_slot *slot = &l->slot[i];
-
-		if (slot->state == ZL_READY &&
-		    (!first || slot->batch.step < first->batch.step))
-			first = slot;
-	}
 	if (first && !(l->opt.flags & ZL_UNORDERED) &&
 	    first->batch.step != l->next)
 		return NULL;
@@ -104,25 +99,6 @@ int zl_next(struct zl_loader *l, struct zl_batch **batch, struct zl_error *err)
 	return rc;
 }
 
-void zl_slot_put(struct zl_slot *slot)
-{
-	struct zl_loader *l = slot->loader;
-	bool last = false;
-
-	if (zl_forked(l))
-		return;
-	pthread_mutex_lock(&l->lock);
-	if (!--slot->refs) {
-		slot->state = ZL_FREE;
-		l->borrowed--;
-		last = l->closed && !l->borrowed;
-		pthread_cond_signal(&l->space);
-	}
-	pthread_mutex_unlock(&l->lock);
-	if (last)
-		zl_loader_free(l);
-}
-
 void zl_return(struct zl_batch *batch)
 {
 	/* The batch is the first member of its slot. */
@@ -152,23 +128,6 @@ void zl_stop(struct zl_loader *l)
 	l->stopped = true;
 	pthread_cond_broadcast(&l->ready);
 	pthread_mutex_unlock(&l->lock);
-}
-
-void zl_loader_free(struct zl_loader *l)
-{
-	zl_ring_free(l);
-	zl_sampler_free(l->sampler);
-	free(l->source);
-	free(l->thread);
-	/* In a child the parent's threads may seem to hold or wait. */
-	if (!zl_forked(l)) {
-		pthread_cond_destroy(&l->space);
-		pthread_cond_destroy(&l->work);
-		pthread_cond_destroy(&l->ready);
-		pthread_cond_destroy(&l->left);
-		pthread_mutex_destroy(&l->lock);
-	}
-	free(l);
 }
 
 static void close_forked(struct zl_loader *l)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader.h"
+#include "slot.h"
 
 /* With its shape; `managed` comes first, so that one free does. */
 struct tensor {
@@ -111,9 +111,7 @@ int zl_dlpack(struct zl_batch *batch, size_t array, enum zl_part part,
 	t->shape[0] = (int64_t)length;
 	for (uint32_t i = 0; shape && i < shape->rank; i++)
 		t->shape[i] = (int64_t)shape->dims[i];
-	pthread_mutex_lock(&slot->loader->lock);
-	slot->refs++;
-	pthread_mutex_unlock(&slot->loader->lock);
+	zl_slot_hold(slot);
 	*out = &t->managed;
 	return 0;
 }

@@ -1,11 +1,14 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- * The gatherer: fills slots with the records of coming steps. */
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gather.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "ahead.h"
+#include "base/clock.h"
 #include "base/fail.h"
-#include "loader.h"
+#include "ring.h"
 
 #define ALIGN 256u
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * The loader's fields: a ring of slots that a gatherer fills, transform
- * threads change and the caller borrows. */
+ * The room batch: the records of coming steps, gathered by threads and lent to
+ * the caller. Here are the loader's fields, which its files share: a ring of
+ * slots that a gatherer fills, transform threads change and the caller
+ * borrows. */
 #ifndef ZL_LOADER_H
 #define ZL_LOADER_H
 
@@ -101,47 +103,5 @@ struct zl_loader {
 	struct zl_slot *failed; /* delivered an error */
 	struct zl_stats stats;
 };
-
-/* ring.c */
-
-/* Make room in *r for `size` bytes; what it held is lost. */
-int zl_region_grow(struct zl_loader *l, struct zl_region *r, size_t size);
-void zl_region_drop(struct zl_loader *l, struct zl_region *r);
-int zl_ring_make(struct zl_loader *l);
-void zl_ring_free(struct zl_loader *l);
-
-/* ahead.c */
-
-/* For the gatherer: store the next step's place and ids in *slot and the state
- * behind it in *after, draw what comes then and ask the disk for it. Returns
- * the error of drawing this step, of which slot->err tells. */
-int zl_ahead_take(struct zl_loader *l, struct zl_slot *slot,
-		  struct zl_state *after);
-
-/* gather.c: the gatherer, which is thread number 0 */
-void *zl_gather_main(void *loader);
-
-/* change.c: a transform thread */
-void *zl_change_main(void *loader);
-
-/* run.c */
-
-/* Start threads and readers. Called with the lock held, which it gives away
- * for a while if it fails. */
-int zl_run_start(struct zl_loader *l, struct zl_error *err);
-/* End them; every slot that the caller does not hold becomes free. */
-void zl_run_end(struct zl_loader *l);
-
-/* True in a child that was forked while threads ran: locks may be held by
- * threads that are not there. */
-bool zl_forked(const struct zl_loader *l);
-
-/* deliver.c: drop one reference of a slot; frees a closed loader with the
- * last one. */
-void zl_slot_put(struct zl_slot *slot);
-/* Free all memory of a loader without threads. */
-void zl_loader_free(struct zl_loader *l);
-
-uint64_t zl_now_ns(void);
 
 #endif

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "loader.h"
+#include "order/random.h"
+#include "ring.h"
+#include "slot.h"
 
 #define STREAMS_MAX 64u
 #define ARRAY_ALIGN ((size_t)4096)

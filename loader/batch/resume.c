@@ -3,31 +3,19 @@
 #include <errno.h>
 
 #include "base/fail.h"
-#include "loader.h"
-
-/* The state in front of the first step that was not delivered: that of a
- * slot, or behind the last step drawn. */
-static void save_locked(const struct zl_loader *l, struct zl_state *state)
-{
-	*state = l->drawn;
-	for (unsigned i = 0; i < l->slots; i++) {
-		const struct zl_slot *slot = &l->slot[i];
-
-		if (slot->state != ZL_FREE && slot->state != ZL_BORROWED &&
-		    slot->before.step <= state->step)
-			*state = slot->before;
-	}
-}
+#include "caller.h"
+#include "run.h"
+#include "slot.h"
 
 void zl_save(struct zl_loader *l, struct zl_state *state)
 {
 	/* In a child nobody changes it, and the lock may be held for ever. */
 	if (zl_forked(l)) {
-		save_locked(l, state);
+		zl_slots_undelivered(l, state);
 		return;
 	}
 	pthread_mutex_lock(&l->lock);
-	save_locked(l, state);
+	zl_slots_undelivered(l, state);
 	pthread_mutex_unlock(&l->lock);
 }
 

@@ -1,10 +1,9 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- * The memory of the ring: slots, and the pages that batches lie in. */
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ring.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-
-#include "loader.h"
 
 static void unpin(struct zl_loader *l, struct zl_region *r)
 {

@@ -1,11 +1,14 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- * Starts and ends the threads of a loader. */
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "loader.h"
+#include "change.h"
+#include "gather.h"
+#include "slot.h"
 
 static int start_thread(struct zl_loader *l, void *(*entry)(void *))
 {
@@ -57,30 +60,12 @@ static void join(struct zl_loader *l)
 	free_readers(l);
 }
 
-bool zl_forked(const struct zl_loader *l)
-{
-	pid_t pid = __atomic_load_n(&l->pid, __ATOMIC_RELAXED);
-
-	return pid && pid != getpid();
-}
-
-static void free_slots(struct zl_loader *l)
-{
-	for (unsigned i = 0; i < l->slots; i++)
-		if (l->slot[i].state != ZL_BORROWED)
-			l->slot[i].state = ZL_FREE;
-}
-
 static void end_failed_start(struct zl_loader *l)
 {
-	struct zl_state from = l->drawn;
+	struct zl_state from;
 
 	/* The gatherer may have drawn steps already; nobody saw them. */
-	for (unsigned i = 0; i < l->slots; i++)
-		if (l->slot[i].state != ZL_FREE &&
-		    l->slot[i].state != ZL_BORROWED &&
-		    l->slot[i].before.step < from.step)
-			from = l->slot[i].before;
+	zl_slots_undelivered(l, &from);
 	l->halt = true;
 	pthread_cond_broadcast(&l->space);
 	pthread_cond_broadcast(&l->work);
@@ -88,7 +73,7 @@ static void end_failed_start(struct zl_loader *l)
 	join(l);
 	pthread_mutex_lock(&l->lock);
 	__atomic_store_n(&l->pid, 0, __ATOMIC_RELAXED);
-	free_slots(l);
+	zl_slots_drop(l);
 	zl_sampler_restore(l->sampler, &from, NULL);
 	l->drawn = from;
 }
@@ -128,6 +113,6 @@ void zl_run_end(struct zl_loader *l)
 	l->running = false;
 	l->failed = NULL;
 	__atomic_store_n(&l->pid, 0, __ATOMIC_RELAXED);
-	free_slots(l);
+	zl_slots_drop(l);
 	pthread_mutex_unlock(&l->lock);
 }

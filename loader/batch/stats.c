@@ -2,17 +2,8 @@
  * Counters: where the time of a loader went. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
-#include "loader.h"
-
-uint64_t zl_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+#include "caller.h"
 
 void zl_stats(struct zl_loader *l, struct zl_stats *stats)
 {
