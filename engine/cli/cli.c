@@ -3,13 +3,12 @@
 #include "cli.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-int cli_no_checksums;
+bool cli_no_checksums;
 
 int cli_fail(const char *fmt, ...)
 {
@@ -43,28 +42,6 @@ int cli_usage(const struct command *cmd, const char *fmt, ...)
 	va_end(ap);
 	fprintf(stderr, "; try 'zrecord help %s'\n", cmd->name);
 	return CLI_USAGE;
-}
-
-int cli_option(const struct command *cmd, int c, char **argv)
-{
-	char name[64];
-
-	if (c == 'h') {
-		printf("usage: zrecord %s %s\n\n%s", cmd->name, cmd->usage,
-		       cmd->help);
-		return cli_flush(CLI_OK);
-	}
-	/* Of a short one, getopt tells the letter and not the place. */
-	if (!strncmp(argv[optind - 1], "--", 2) && argv[optind - 1][2])
-		snprintf(name, sizeof(name), "%s", argv[optind - 1]);
-	else
-		snprintf(name, sizeof(name), "-%c", optopt);
-	if (optopt >= '0' && optopt <= '9')
-		return cli_usage(cmd, "%s: negative indices are not supported",
-				 name);
-	if (c == ':')
-		return cli_usage(cmd, "option '%s' needs a value", name);
-	return cli_usage(cmd, "unknown option '%s'", name);
 }
 
 bool cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *out)

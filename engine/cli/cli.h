@@ -30,11 +30,7 @@ __attribute__((format(printf, 2, 3))) int cli_usage(const struct command *cmd,
 						    const char *fmt, ...);
 
 /* Set by --no-checksums: containers are opened as if they had no check.zr. */
-extern int cli_no_checksums;
-
-/* Handle --help and options that getopt did not know: returns what to exit
- * with. `c` is what getopt_long returned. */
-int cli_option(const struct command *cmd, int c, char **argv);
+extern bool cli_no_checksums;
 
 /* A number without sign, in [min, max]. Returns false if it is not. */
 bool cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *out);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord bench: how fast a container is read in random batches here. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "options.h"
 #include "output.h"
 #include "progress.h"
 
@@ -250,54 +249,53 @@ static int bench(struct bench *b, unsigned threads)
 	return status;
 }
 
-static bool parse_batches(struct bench *b, char *list)
+static bool parse_batches(struct bench *b, const char *list)
 {
-	char *word;
-
-	for (b->batches = 0; (word = strsep(&list, ",")); b->batches++) {
+	for (b->batches = 0; b->batches < BATCHES; list++) {
+		size_t len = strcspn(list, ",");
+		char word[24] = "";
 		uint64_t n;
 
-		if (b->batches == BATCHES || !cli_number(word, 1, 1 << 24, &n))
+		if (len < sizeof(word))
+			memcpy(word, list, len);
+		if (!cli_number(word, 1, 1 << 24, &n))
 			return false;
-		b->batch[b->batches] = (size_t)n;
+		b->batch[b->batches++] = (size_t)n;
+		list += len;
+		if (!*list)
+			return true;
 	}
-	return true;
+	return false;
 }
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "batch", required_argument, NULL, 'b' },
-		{ "json", no_argument, NULL, 'J' },
-		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct bench b = { .random = 1 };
+	const char *on = NULL, *batches = NULL;
+	const struct option_row rows[] = {
+		{ "j", NULL, &on },
+		{ "batch", NULL, &batches },
+		{ "json", &b.json, NULL },
+		{ "no-checksums", &cli_no_checksums, NULL },
+		{ NULL, NULL, NULL },
+	};
 	struct zr_container *c;
 	struct zr_executor *ex;
-	uint64_t threads = 0;
-	int o, status;
+	unsigned threads = 0;
+	int status = options_take(cmd, rows, argc, argv);
 
-	while ((o = getopt_long(argc, argv, ":hj:", options, NULL)) != -1) {
-		if (!o)
-			continue;
-		if (o == 'J')
-			b.json = true;
-		else if (o == 'b') {
-			if (!parse_batches(&b, optarg))
-				return cli_usage(cmd, "--batch takes up to 16 "
-						      "numbers, 1,32,256");
-		} else if (o != 'j')
-			return cli_option(cmd, o, argv);
-		else if (!cli_number(optarg, 1, 4096, &threads))
-			return cli_usage(cmd, "-j takes 1 to 4096, not '%s'",
-					 optarg);
-	}
+	if (status < 0)
+		status = options_threads(cmd, on, &threads);
+	if (status >= 0)
+		return status;
+	if (batches && !parse_batches(&b, batches))
+		return cli_usage(cmd, "--batch takes up to %d numbers, "
+				      "as 1,32,256, not '%s'",
+				 BATCHES, batches);
 	if (argc - optind != 1)
 		return cli_usage(cmd, "expected one container");
 	/* Asked for the number of CPUs. */
-	if (zr_executor_new(&ex, (unsigned)threads))
+	if (zr_executor_new(&ex, threads))
 		return cli_fail("no memory");
 	threads = zr_executor_threads(ex);
 	zr_executor_free(ex);
@@ -306,7 +304,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 	b.c = c = cli_open(b.path, 0);
 	if (!c)
 		return CLI_FAILED;
-	status = bench(&b, (unsigned)threads);
+	status = bench(&b, threads);
 	free(b.ids);
 	free(b.dst);
 	zr_ragged_free(&b.ragged);

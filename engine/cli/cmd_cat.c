@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord cat: records to standard output. */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 
 #include "each.h"
+#include "options.h"
 
 static int put(void *ctx, const char *text, size_t len)
 {
@@ -83,30 +83,24 @@ static each_fn find_form(const char *name)
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "as", required_argument, NULL, 'a' },
-		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	const char *as = NULL;
+	const struct option_row rows[] = {
+		{ "as", NULL, &as },
+		{ "no-checksums", &cli_no_checksums, NULL },
+		{ NULL, NULL, NULL },
 	};
 	each_fn form = cat_text;
 	struct zr_selection sel;
 	struct zr_container *c;
 	bool later = false;
-	int o, status;
+	int status = options_take(cmd, rows, argc, argv);
 
-	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		if (!o)
-			continue;
-		if (o != 'a')
-			return cli_option(cmd, o, argv);
-		form = find_form(optarg);
-		if (!form)
-			return cli_usage(cmd,
-					 "--as takes text, npy, raw or json, "
-					 "not '%s'",
-					 optarg);
-	}
+	if (status >= 0)
+		return status;
+	if (as && !(form = find_form(as)))
+		return cli_usage(cmd,
+				 "--as takes text, npy, raw or json, not '%s'",
+				 as);
 	if (argc - optind != 2)
 		return cli_usage(cmd, "expected a container and a selection");
 	c = cli_open(argv[optind], 0);

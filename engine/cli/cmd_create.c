@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord create and recode: a container from arrays, lines or a container. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "options.h"
 #include "output.h"
 #include "progress.h"
 #include "training.h"
@@ -16,8 +16,8 @@ struct create {
 	struct zr_create_options opt;
 	const char *dict_path, *lines;
 	const struct tier *tier;
-	uint64_t threads;
-	bool ragged, skip_empty, codec_given;
+	unsigned threads;
+	bool ragged, skip_empty;
 	unsigned char *dict;
 	struct source src;
 	struct samples ahead; /* records read before the container exists */
@@ -173,7 +173,7 @@ static int create(struct create *k, const char *dst, char **src, size_t count)
 			     k->skip_empty);
 	if (status)
 		return status;
-	if (zr_executor_new(&k->opt.executor, (unsigned)k->threads)) {
+	if (zr_executor_new(&k->opt.executor, k->threads)) {
 		source_close(&k->src);
 		return cli_fail("no memory");
 	}
@@ -189,117 +189,88 @@ static int create(struct create *k, const char *dst, char **src, size_t count)
 	return status;
 }
 
-enum {
-	OPT_CODEC = 256,
-	OPT_LEVEL,
-	OPT_DICT,
-	OPT_TIER,
-	OPT_RAGGED,
-	OPT_LINES,
-	OPT_SKIP_EMPTY,
-	OPT_NO_CHECKSUMS
+/* What was typed for an option; NULL if it was not given. */
+struct typed {
+	const char *codec, *level, *tier, *on;
 };
 
-static int take_option(const struct command *cmd, struct create *k, int o,
-		       char **argv)
+static int take_values(const struct command *cmd, struct create *k,
+		       const struct typed *t)
 {
-	switch (o) {
-	case OPT_CODEC:
-		k->codec_given = true;
-		return parse_codec(optarg, &k->opt.codec)
-			       ? CLI_OK
-			       : cli_usage(cmd,
-					   "--codec takes raw, zstd or "
-					   "zstd_dict, not '%s'",
-					   optarg);
-	case OPT_LEVEL:
-		return parse_level(optarg, &k->opt.level)
-			       ? CLI_OK
-			       : cli_usage(cmd,
-					   "--level takes 1 to 22, or -1 to "
-					   "-131072, not '%s'",
-					   optarg);
-	case OPT_DICT:
-		k->dict_path = optarg;
-		return CLI_OK;
-	case OPT_TIER:
-		k->tier = tier_find(optarg);
-		return k->tier ? CLI_OK
-			       : cli_usage(cmd,
-					   "--tier takes fast, balanced or "
-					   "max, not '%s'",
-					   optarg);
-	case OPT_RAGGED:
-		k->ragged = true;
-		return CLI_OK;
-	case OPT_LINES:
-		k->lines = optarg;
-		return CLI_OK;
-	case OPT_SKIP_EMPTY:
-		k->skip_empty = true;
-		return CLI_OK;
-	case OPT_NO_CHECKSUMS: /* of the new one; the source is compared */
-		k->opt.no_checksums = true;
-		return CLI_OK;
-	case 'j':
-		return cli_number(optarg, 1, 4096, &k->threads)
-			       ? CLI_OK
-			       : cli_usage(cmd, "-j takes 1 to 4096, not '%s'",
-					   optarg);
-	default:
-		return cli_option(cmd, o, argv);
-	}
+	if (t->codec && !parse_codec(t->codec, &k->opt.codec))
+		return cli_usage(cmd,
+				 "--codec takes raw, zstd or zstd_dict, not "
+				 "'%s'",
+				 t->codec);
+	if (t->level && !parse_level(t->level, &k->opt.level))
+		return cli_usage(cmd,
+				 "--level takes 1 to 22, or -1 to -131072, not "
+				 "'%s'",
+				 t->level);
+	k->tier = tier_find(t->tier);
+	if (!k->tier)
+		return cli_usage(cmd,
+				 "--tier takes fast, balanced or max, not '%s'",
+				 t->tier);
+	return options_threads(cmd, t->on, &k->threads);
 }
 
-static int parse(const struct command *cmd, struct create *k, int argc,
-		 char **argv, bool *done)
+/* Some options need others, and some exclude others. */
+static int consistent(const struct command *cmd, struct create *k,
+		      const struct typed *t)
 {
-	static const struct option options[] = {
-		{ "codec", required_argument, NULL, OPT_CODEC },
-		{ "level", required_argument, NULL, OPT_LEVEL },
-		{ "dict", required_argument, NULL, OPT_DICT },
-		{ "tier", required_argument, NULL, OPT_TIER },
-		{ "ragged", no_argument, NULL, OPT_RAGGED },
-		{ "lines", required_argument, NULL, OPT_LINES },
-		{ "skip-empty", no_argument, NULL, OPT_SKIP_EMPTY },
-		{ "no-checksums", no_argument, NULL, OPT_NO_CHECKSUMS },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int o, status;
+	bool dict = k->dict_path || t->tier;
 
-	while ((o = getopt_long(argc, argv, ":hj:", options, NULL)) != -1) {
-		status = take_option(cmd, k, o, argv);
-		*done = o == 'h';
-		if (status || *done)
-			return status;
-	}
 	if (k->skip_empty && !k->lines)
 		return cli_usage(cmd, "--skip-empty goes with --lines");
-	if (k->dict_path && k->tier)
+	if (k->dict_path && t->tier)
 		return cli_usage(cmd, "--dict and --tier exclude each other");
-	if ((k->dict_path || k->tier) && !k->codec_given)
+	if (dict && !t->codec)
 		k->opt.codec = ZR_ZSTD_DICT;
-	if ((k->dict_path || k->tier) && k->opt.codec != ZR_ZSTD_DICT)
+	if (dict && k->opt.codec != ZR_ZSTD_DICT)
 		return cli_usage(cmd, "a dictionary needs --codec zstd_dict");
-	if (k->opt.level && k->opt.codec == ZR_RAW && !k->codec_given)
+	if (t->level && k->opt.codec == ZR_RAW && !t->codec)
 		k->opt.codec = ZR_ZSTD;
-	if (k->opt.level && k->opt.codec == ZR_RAW)
+	if (t->level && k->opt.codec == ZR_RAW)
 		return cli_usage(cmd, "--level needs --codec zstd or "
 				      "zstd_dict");
-	if (!k->tier)
-		k->tier = tier_find(NULL);
-	return CLI_OK;
+	return -1;
+}
+
+/* `lines`: also the options for lines of text. As options_take. */
+static int parse(const struct command *cmd, struct create *k, bool lines,
+		 int argc, char **argv)
+{
+	struct typed t = { NULL };
+	const struct option_row rows[] = {
+		{ "lines", NULL, &k->lines },
+		{ "skip-empty", &k->skip_empty, NULL },
+		{ "codec", NULL, &t.codec },
+		{ "level", NULL, &t.level },
+		{ "dict", NULL, &k->dict_path },
+		{ "tier", NULL, &t.tier },
+		{ "ragged", &k->ragged, NULL },
+		/* Of the new one; the source is compared. */
+		{ "no-checksums", &k->opt.no_checksums, NULL },
+		{ "j", NULL, &t.on },
+		{ NULL, NULL, NULL },
+	};
+	int status = options_take(cmd, lines ? rows : rows + 2, argc, argv);
+
+	if (status < 0)
+		status = take_values(cmd, k, &t);
+	if (status < 0)
+		status = consistent(cmd, k, &t);
+	return status;
 }
 
 static int run_create(const struct command *cmd, int argc, char **argv)
 {
 	struct create k = { .opt = ZR_CREATE_OPTIONS_INIT };
-	bool done = false;
-	int status = parse(cmd, &k, argc, argv, &done);
+	int status = parse(cmd, &k, true, argc, argv);
 	char *lines;
 
-	if (status || done)
+	if (status >= 0)
 		return status;
 	argc -= optind;
 	argv += optind;
@@ -322,12 +293,11 @@ static int run_recode(const struct command *cmd, int argc, char **argv)
 {
 	struct create k = { .opt = ZR_CREATE_OPTIONS_INIT };
 	struct zr_container *c;
-	bool done = false;
-	int status = parse(cmd, &k, argc, argv, &done);
+	int status = parse(cmd, &k, false, argc, argv);
 
-	if (status || done)
+	if (status >= 0)
 		return status;
-	if (argc - optind != 2 || k.lines)
+	if (argc - optind != 2)
 		return cli_usage(cmd, "expected a container and a destination");
 	c = cli_open(argv[optind], 0);
 	if (!c)

@@ -2,12 +2,12 @@
  * zrecord export: records as .npy files, one .npy or one .npz. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "each.h"
+#include "options.h"
 #include "output.h"
 #include "progress.h"
 #include "zipfile.h"
@@ -159,45 +159,45 @@ static int export(const struct zr_container *c, const struct zr_selection *sel,
 	return status;
 }
 
+static bool parse_form(const char *name, char *form)
+{
+	static const char *const names[] = { "dir", "npy", "npz" };
+
+	for (size_t i = 0; i < 3; i++) {
+		if (!strcmp(name, names[i])) {
+			*form = "dnz"[i];
+			return true;
+		}
+	}
+	return false;
+}
+
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "as", required_argument, NULL, 'a' },
-		{ "select", required_argument, NULL, 's' },
-		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	const char *as = NULL, *selection = NULL;
+	const struct option_row rows[] = {
+		{ "as", NULL, &as },
+		{ "select", NULL, &selection },
+		{ "no-checksums", &cli_no_checksums, NULL },
+		{ NULL, NULL, NULL },
 	};
-	const char *selection = ":";
 	struct zr_selection sel;
 	struct zr_container *c;
 	char form = 'd';
-	int o, status;
+	int status = options_take(cmd, rows, argc, argv);
 
-	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		if (o == 's')
-			selection = optarg;
-		else if (!o)
-			continue;
-		else if (o != 'a')
-			return cli_option(cmd, o, argv);
-		else if (!strcmp(optarg, "dir"))
-			form = 'd';
-		else if (!strcmp(optarg, "npy"))
-			form = 'n';
-		else if (!strcmp(optarg, "npz"))
-			form = 'z';
-		else
-			return cli_usage(cmd,
-					 "--as takes dir, npy or npz, not '%s'",
-					 optarg);
-	}
+	if (status >= 0)
+		return status;
+	if (as && !parse_form(as, &form))
+		return cli_usage(cmd, "--as takes dir, npy or npz, not '%s'",
+				 as);
 	if (argc - optind != 2)
 		return cli_usage(cmd, "expected a container and a destination");
 	c = cli_open(argv[optind], 0);
 	if (!c)
 		return CLI_FAILED;
-	status = each_parse(cmd, c, argv[optind], selection, &sel);
+	status = each_parse(cmd, c, argv[optind],
+			    selection ? selection : ":", &sel);
 	if (!status) {
 		status = export(c, &sel, form, argv[optind + 1]);
 		zr_selection_free(&sel);

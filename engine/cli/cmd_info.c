@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord info: what a container holds. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
+#include "options.h"
 
 /* All that the container takes: the table and the checksums too. */
 static uint64_t files_bytes(const char *path)
@@ -80,28 +79,23 @@ static int print_json(const struct zr_container *c)
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	bool json = false;
+	const struct option_row rows[] = {
+		{ "json", &json, NULL },
+		{ "no-checksums", &cli_no_checksums, NULL },
+		{ NULL, NULL, NULL },
 	};
 	struct zr_container *c;
-	bool json = false;
-	int o, status = CLI_OK;
+	int status = options_take(cmd, rows, argc, argv);
 
-	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		if (!o)
-			continue;
-		if (o != 'j')
-			return cli_option(cmd, o, argv);
-		json = true;
-	}
+	if (status >= 0)
+		return status;
 	if (argc - optind != 1)
 		return cli_usage(cmd, "expected one container");
 	c = cli_open(argv[optind], ZR_OPEN_UNPUBLISHED);
 	if (!c)
 		return CLI_FAILED;
+	status = CLI_OK;
 	if (json)
 		status = print_json(c);
 	else

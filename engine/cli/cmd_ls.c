@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord ls: the records of a container, a line each. */
-#include <getopt.h>
 
 #include "each.h"
+#include "options.h"
 
 #define IDS 1024
 
@@ -60,23 +60,18 @@ static int list(const struct zr_container *c, const struct zr_selection *sel,
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	bool longer = false;
+	const struct option_row rows[] = {
+		{ "l", &longer, NULL },
+		{ "no-checksums", &cli_no_checksums, NULL },
+		{ NULL, NULL, NULL },
 	};
 	struct zr_selection sel;
 	struct zr_container *c;
-	bool longer = false;
-	int o, status;
+	int status = options_take(cmd, rows, argc, argv);
 
-	while ((o = getopt_long(argc, argv, ":hl", options, NULL)) != -1) {
-		if (!o)
-			continue;
-		if (o != 'l')
-			return cli_option(cmd, o, argv);
-		longer = true;
-	}
+	if (status >= 0)
+		return status;
 	if (argc - optind < 1 || argc - optind > 2)
 		return cli_usage(cmd, "expected a container and perhaps a "
 				      "selection");

@@ -6,15 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "cli.h"
-
-static bool wants_help(int argc, char **argv)
-{
-	return argc > 1 &&
-	       (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
-}
+#include "options.h"
 
 /* zrecordfs beside this program, as in a build folder, else in PATH. */
 static void exec_driver(char **argv)
@@ -37,8 +30,8 @@ static int run_mount(const struct command *cmd, int argc, char **argv)
 {
 	static char driver[] = "zrecordfs";
 
-	if (wants_help(argc, argv))
-		return cli_option(cmd, 'h', argv);
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return options_help(cmd);
 	if (argc < 3)
 		return cli_usage(cmd, "expected a container and a directory");
 	argv[0] = driver;
@@ -91,20 +84,23 @@ static int run_umount(const struct command *cmd, int argc, char **argv)
 {
 	static char fusermount[] = "fusermount3", umount[] = "umount";
 	static char minus_u[] = "-u", dashes[] = "--";
+	const struct option_row rows[] = { { NULL, NULL, NULL } };
 	char path[PATH_MAX], *dir;
-	int rc;
+	int rc = options_take(cmd, rows, argc, argv);
 
-	if (wants_help(argc, argv))
-		return cli_option(cmd, 'h', argv);
-	if (argc != 2)
+	if (rc >= 0)
+		return rc;
+	if (argc - optind != 1)
 		return cli_usage(cmd, "expected one directory");
-	if (access(argv[1], F_OK) && errno == ENOENT)
-		return cli_fail("%s: no such directory", argv[1]);
-	if (!is_mount(argv[1]))
-		return cli_fail("%s: nothing is mounted there", argv[1]);
+	dir = argv[optind];
+	if (access(dir, F_OK) && errno == ENOENT)
+		return cli_fail("%s: no such directory", dir);
+	if (!is_mount(dir))
+		return cli_fail("%s: nothing is mounted there", dir);
 	/* fusermount3 does not follow symbolic links. A dead mount cannot be
 	 * resolved, and then is named as it is. */
-	dir = realpath(argv[1], path) ? path : argv[1];
+	if (realpath(dir, path))
+		dir = path;
 	rc = run_program((char *[]){ fusermount, minus_u, dashes, dir, NULL });
 	if (rc == -1)
 		rc = run_program((char *[]){ umount, dashes, dir, NULL });

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord recover: a new container of the records that are whole. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "options.h"
 #include "output.h"
 #include "progress.h"
 
@@ -145,16 +144,14 @@ static int recover(const char *src, const char *dst)
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	const struct option_row rows[] = {
+		{ "no-checksums", &cli_no_checksums, NULL },
+		{ NULL, NULL, NULL },
 	};
-	int o;
+	int status = options_take(cmd, rows, argc, argv);
 
-	while ((o = getopt_long(argc, argv, ":h", options, NULL)) != -1)
-		if (o)
-			return cli_option(cmd, o, argv);
+	if (status >= 0)
+		return status;
 	if (argc - optind != 2)
 		return cli_usage(cmd, "expected a container and a destination");
 	return cli_flush(recover(argv[optind], argv[optind + 1]));

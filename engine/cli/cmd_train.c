@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord train: a dictionary from sources, for create --dict. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "options.h"
 #include "output.h"
 #include "training.h"
 
@@ -50,26 +50,22 @@ static int train(const char *path, char **paths, size_t count,
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "tier", required_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	const char *path = NULL, *tier_name = NULL;
+	const struct option_row rows[] = {
+		{ "o", NULL, &path },
+		{ "tier", NULL, &tier_name },
+		{ NULL, NULL, NULL },
 	};
-	const struct tier *tier = tier_find(NULL);
-	const char *path = NULL;
-	int o;
+	const struct tier *tier;
+	int status = options_take(cmd, rows, argc, argv);
 
-	while ((o = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
-		if (o == 'o')
-			path = optarg;
-		else if (o != 't')
-			return cli_option(cmd, o, argv);
-		else if (!(tier = tier_find(optarg)))
-			return cli_usage(cmd,
-					 "--tier takes fast, balanced or max, "
-					 "not '%s'",
-					 optarg);
-	}
+	if (status >= 0)
+		return status;
+	tier = tier_find(tier_name);
+	if (!tier)
+		return cli_usage(cmd,
+				 "--tier takes fast, balanced or max, not '%s'",
+				 tier_name);
 	if (!path)
 		return cli_usage(cmd, "-o FILE says where to write it");
 	if (optind == argc)

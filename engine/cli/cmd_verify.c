@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord verify: every record of containers, read and checked. */
 #include <errno.h>
-#include <getopt.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "options.h"
 #include "progress.h"
 
 #define RUN 256 /* records of a task */
@@ -179,32 +178,27 @@ static int verify(const char *path, struct zr_executor *ex, bool json)
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'J' },
-		{ "no-checksums", no_argument, &cli_no_checksums, 1 },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	const char *on = NULL;
+	bool json = false;
+	const struct option_row rows[] = {
+		{ "j", NULL, &on },
+		{ "json", &json, NULL },
+		{ "no-checksums", &cli_no_checksums, NULL },
+		{ NULL, NULL, NULL },
 	};
 	struct zr_executor *ex;
-	uint64_t threads = 0;
-	bool json = false;
-	int o, status = CLI_OK;
+	unsigned threads = 0;
+	int status = options_take(cmd, rows, argc, argv);
 
-	while ((o = getopt_long(argc, argv, ":hj:", options, NULL)) != -1) {
-		if (o == 'J')
-			json = true;
-		else if (!o)
-			continue;
-		else if (o != 'j')
-			return cli_option(cmd, o, argv);
-		else if (!cli_number(optarg, 1, 4096, &threads))
-			return cli_usage(cmd, "-j takes 1 to 4096, not '%s'",
-					 optarg);
-	}
+	if (status < 0)
+		status = options_threads(cmd, on, &threads);
+	if (status >= 0)
+		return status;
 	if (optind == argc)
 		return cli_usage(cmd, "expected a container");
-	if (zr_executor_new(&ex, (unsigned)threads))
+	if (zr_executor_new(&ex, threads))
 		return cli_fail("no memory");
+	status = CLI_OK;
 	for (int i = optind; i < argc; i++)
 		if (verify(argv[i], ex, json))
 			status = CLI_FAILED;

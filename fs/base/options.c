@@ -266,6 +266,13 @@ static int one_option(struct options *opt, char *option)
 					     : "takes no value");
 		return EXIT_USAGE;
 	}
+	/* mount(8) puts its own words behind those of fstab: the last counts.
+	 * Typed by hand, the first would be forgotten. */
+	if (value && !opt->helper && opt->given >> kind & 1) {
+		say("option '%.*s' is given twice; the second is '%s'",
+		    (int)(value - option), option, option);
+		return EXIT_USAGE;
+	}
 	if (value) {
 		int rc;
 		/* The message must show the option as it was typed. */
@@ -274,6 +281,7 @@ static int one_option(struct options *opt, char *option)
 		if (!typed)
 			return EXIT_SYSTEM;
 		rc = value_option(opt, kind, typed, value + 1);
+		opt->given |= 1u << kind;
 		free(typed);
 		return rc;
 	}

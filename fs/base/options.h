@@ -58,6 +58,7 @@ struct options {
 	bool cleanup_stale; /* unmount a dead mount of ours first */
 	unsigned batch_count;
 	uint64_t batch[OPTIONS_BATCHES_MAX];
+	uint32_t given;    /* options with a value so far, 1 << kind */
 	bool auto_unmount; /* also in `pass` */
 	char *pass; /* options for libfuse, each with a comma before it */
 	char *text; /* what the strings above point into */

@@ -42,6 +42,34 @@ refuses 2 "neither an id nor a slice" "$ZRECORD" cat "$C" 1-2
 refuses 2 "negative" "$ZRECORD" cat "$C" -- -1
 refuses 2 "-1: negative" "$ZRECORD" ls "$C" -1:
 refuses 2 "unknown option '-x'" "$ZRECORD" ls -x "$C"
+# Of a word of several letters, the letter is named and not the one before.
+refuses 2 "unknown option '-x'" "$ZRECORD" ls --no-checksums -xl "$C"
+refuses 2 "'--json=1' takes no value" "$ZRECORD" info --json=1 "$C"
+refuses 2 "unknown option '--lines'" "$ZRECORD" recode --lines a b c
+# An option given twice is an error where the first would be forgotten.
+twice() { # OPTION COMMAND...
+	local option=$1
+	shift
+	refuses 2 "option '$option' is given twice" "$ZRECORD" "$@"
+}
+twice --lines create --lines a --lines b c
+for how in codec:raw level:3 dict:d tier:max; do
+	twice "--${how%:*}" create "--${how%:*}" "${how#*:}" \
+		"--${how%:*}" "${how#*:}" d a.npy
+	twice "--${how%:*}" recode "--${how%:*}" "${how#*:}" \
+		"--${how%:*}=${how#*:}" "$C" d
+done
+twice --codec create --cod raw --code=zstd d a.npy
+for cmd in "create d a" "recode a d" "verify a" "bench a"; do
+	twice -j $cmd -j 1 -j2
+done
+twice --as cat --as raw --as npy "$C" 0
+twice --as export --as dir --as npy "$C" d
+twice --select export --select 0 --select 1 "$C" d
+twice --tier train --tier max --tier fast -o d a.npy
+twice -o train -o d -o e a.npy
+twice --batch bench --batch 1 --batch 2 "$C"
+works "$ZRECORD" info --json --json "$C"
 # Options may follow the arguments.
 works "$ZRECORD" info "$C" --json
 only

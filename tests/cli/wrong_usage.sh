@@ -37,7 +37,7 @@ done_well "$ZRECORD" create a.zr a.npy
 for cmd in create info ls cat export verify train recode mount umount; do
 	refused 2 "try 'zrecord help $cmd'" "$ZRECORD" $cmd
 	# The driver of mount has options of its own.
-	[ $cmd = mount ] || [ $cmd = umount ] ||
+	[ $cmd = mount ] ||
 		refused 2 "'?--qqq.*try 'zrecord help $cmd'" \
 			"$ZRECORD" $cmd --qqq a.zr b
 done

@@ -49,6 +49,13 @@ for bad in batch= batch=0 batch=: batch=2147483649 batch=1:x batch=-1 \
 done
 
 expect 1 "'fsname=' needs a value" -o fsname= "$C" "$M"
+# The first would be forgotten.
+expect 1 "'batch' is given twice; the second is 'batch=3'" \
+	-o batch=2 -o batch=3 "$C" "$M"
+for twice in threads=1 cache_mb=8 layout=flat cache=page push=on verify=read \
+	checksums=on sandbox=on uid=0 umask=077 fsname=a subtype=a; do
+	expect 1 "'${twice%=*}' is given twice" -o "$twice,$twice" "$C" "$M"
+done
 works
 "$ZRECORDFS" "$C" "$M" 2>"$WORK/err"
 [ $? -eq 32 ] || fail "mounted twice"
@@ -129,7 +136,7 @@ unmounted "$M"
 # As mount(8) calls it: -f is fake, -s is sloppy, options come last.
 ln -s "$ZRECORDFS" "$WORK/mount.zrecordfs"
 helper=$WORK/mount.zrecordfs
-"$helper" "$C" "$M" -f -o rw || fail "fake: $?"
+"$helper" "$C" "$M" -f -o rw,threads=2 -o threads=1 || fail "fake: $?"
 mounted "$M" && fail "fake mounts"
 "$helper" "$C" "$M" -o nonsense 2>/dev/null && fail "helper takes nonsense"
 "$helper" "$C" "$M" -sn -v -o rw,nonsense,noauto >"$WORK/out" 2>&1 ||
