@@ -45,8 +45,8 @@
  * means nothing after a call. If it takes a `struct zr_error *`
  * that is not NULL, the details are stored there; the struct is the caller's,
  * and is left alone on success. Nothing is printed. One signal handler may be
- * installed, by zr_open with a mapped placement; see there. On failure an out
- * parameter that is a handle is NULL.
+ * installed, for containers whose data is mapped: see ZR_PLACE_MAP. On failure
+ * an out parameter that is a handle is NULL.
  *
  *     -EUCLEAN    the container breaks a rule of the format (F7)
  *     -EBADMSG    this record breaks a rule of the format or does not decode
@@ -176,13 +176,16 @@ ZR_API int zr_shape_size(const struct zr_dtype *dtype,
 
 /* Where the bytes of data.zr are while the container is open.
  *
- * ZR_PLACE_MAP      mapped: the fastest, shared with other processes. The
- *                   first such open installs a SIGBUS handler for the process,
- *                   so that a file which is cut meanwhile is -EIO and not the
- *                   end of the program; faults elsewhere are passed on to the
- *                   handler that was there. A program that replaces the
- *                   handler later, or blocks SIGBUS in a thread that reads,
- *                   gives up that protection.
+ * ZR_PLACE_MAP      mapped: the fastest, shared with other processes. Each
+ *                   such open, and each new reader of it, puts a SIGBUS handler
+ *                   of the process in place if it is not there, so that a file
+ *                   which is cut meanwhile is -EIO and not the end of the
+ *                   program; faults elsewhere, and signals that were sent, are
+ *                   passed on to the handler that was there. A program that
+ *                   replaces the handler gives up that protection until the
+ *                   next such call, for all its containers, unless its handler
+ *                   passes on what it does not know; one that blocks SIGBUS in
+ *                   a thread gives it up for what that thread reads.
  * ZR_PLACE_RESIDENT copied once into memory of the process, on huge pages
  *                   where there are any: immune to changes of the file.
  * ZR_PLACE_READ     read(2) for each record: fixed memory, no handler, and a

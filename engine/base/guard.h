@@ -14,9 +14,10 @@ struct zr_guard {
 	sigjmp_buf back;
 };
 
-/* Install the SIGBUS handler, once for the process. It passes on every fault
- * outside a guarded mapping to the handler that was there before. Returns 0
- * or a negative errno. */
+/* Install the SIGBUS handler, unless it is installed: a program may have put
+ * one of its own there since the last call. Every fault outside a guarded
+ * mapping is passed on to the handler that was there. Any thread. Returns 0 or
+ * a negative errno. */
 int zr_guard_install(void);
 
 /* The guard of this thread, or NULL. Initial-exec: a signal handler must not

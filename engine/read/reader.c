@@ -24,6 +24,9 @@ int zr_reader_new(struct zr_reader **out, const struct zr_container *c,
 	r = calloc(1, sizeof(*r) + lanes * sizeof(r->lane[0]));
 	if (!r)
 		return -ENOMEM;
+	/* The program may have replaced the handler since zr_open. */
+	if (c->data.mapped)
+		(void)zr_guard_install();
 	r->c = c;
 	r->ex = ex;
 	r->lanes = lanes;
