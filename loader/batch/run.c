@@ -16,7 +16,8 @@ static int start_thread(struct zl_loader *l, void *(*entry)(void *))
 	int rc;
 
 	/* Signals are the program's, but not those that an instruction raises:
-	 * the engine's guard of mapped files needs them. */
+	 * the engine's guard of mapped files needs them. The engine starts its
+	 * threads so too; the public header of neither has a use for that. */
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);
 	sigdelset(&all, SIGSEGV);
