@@ -57,7 +57,7 @@ pc = $(shell { $(PKG_CONFIG) $(1); } 2>/dev/null)
 MSGPACK = $(if $(call pc,--exists msgpack-c && echo 1),msgpack-c,msgpack)
 engine_cflags = $(call pc,--cflags libzstd libxxhash $(MSGPACK))
 # Debian's msgpack.pc names the library msgpackc.
-engine_libs = $(call pc,--libs libzstd libxxhash $(MSGPACK))
+engine_libs = $(call pc,--libs libzstd $(MSGPACK))
 fs_cflags = $(call pc,--cflags fuse3) -DFUSE_USE_VERSION=314
 fs_libs = $(call pc,--libs fuse3 zlib)
 
