@@ -35,13 +35,40 @@
  *
  * Threads. A sampler is used by one thread at a time. Weights may be used by
  * any number of threads at once. A loader may be used by any number of
- * threads at once, but for zl_close, zl_restore and zl_seek, which say what
- * they need.
+ * threads at once, but for zl_close, which comes last; zl_restore and zl_seek
+ * say what they need. No function may be called from a signal handler, and a
+ * thread may not be cancelled (pthread_cancel) inside one.
+ *
+ * Callbacks. The transform and the index function of a loader run on its
+ * threads. Called there, for that loader,
+ *
+ *     zl_next, zl_restore, zl_seek   return -EDEADLK: they would wait for the
+ *                                    thread that calls
+ *     zl_close                       stops the loader as zl_stop does, leaves
+ *                                    *l as it is and returns -EDEADLK: another
+ *                                    thread has to close it
+ *     zl_stop, zl_save, zl_stats, zl_failed_ids, zl_dlpack, deleters
+ *                                    work as anywhere; zl_save may tell of
+ *                                    the batch that the transform has, or of
+ *                                    an earlier one
+ *     zl_return                      works for batches of zl_next; for the
+ *                                    batch that the transform has, which is
+ *                                    not given out yet, it does nothing
+ *
+ * Other loaders and samplers work there as anywhere. A callback has to return:
+ * not by longjmp, by an exception or by ending its thread, and not in a child
+ * that it forked, which ends with exec(3) or _exit(2). It may not wait for
+ * another thread that is in zl_next, zl_restore, zl_seek or zl_close of its
+ * loader. The index function of a sampler may call of that sampler's functions
+ * zl_sampler_room, _step, _place and _save only.
  *
  * Fork. A loader starts its threads with the first zl_next after zl_open,
- * zl_restore or zl_seek. In a child forked before that it works; in one
- * forked later zl_next returns -ECHILD, zl_return does nothing, and zl_close
- * only gives memory back.
+ * zl_restore or zl_seek. In a child forked before that, while no other thread
+ * is inside one of its functions, it works. In one forked later zl_next,
+ * zl_restore and zl_seek return -ECHILD; zl_return and deleters give nothing
+ * back; zl_stop does nothing; zl_save, zl_stats, zl_failed_ids and zl_dlpack
+ * tell of the moment of the fork; zl_close only gives memory back, and not
+ * while a batch was held. Samplers and weights are plain memory, and work.
  *
  * Errors. A function returns 0 or one of the negative numbers below, and
  * never sets or reads errno for the caller. If it takes a `struct zl_error *`
@@ -56,6 +83,8 @@
  *     -EUCLEAN    a weight file is malformed
  *     -EBADMSG    a record is damaged
  *     -ECANCELED  the loader was stopped or closed
+ *     -EDEADLK    called from a callback of the loader, for which it waits
+ *     -EBUSY      another thread is in a call that must be over first
  *     -ECHILD     the loader's threads are in another process
  *     -EAGAIN     a thread could not be started
  *     -ENOMEM     no memory
@@ -374,12 +403,15 @@ ZL_API int zl_open(struct zl_loader **out, const struct zl_stream *streams,
 		   size_t count, const struct zl_options *opt,
 		   struct zl_error *err);
 
-/* Stop *l, end its threads, free it and set *l to NULL. NULL, and a pointer
- * to NULL, are allowed: a second close does nothing. Threads that wait in
- * zl_next return -ECANCELED first; none may call afterwards. Takes no longer
- * than the gather and the transform calls that are under way. Batches that
- * are held stay valid: their memory goes with the last zl_return. */
-ZL_API void zl_close(struct zl_loader **l);
+/* Stop *l, end its threads, free it and set *l to NULL, at once and before
+ * anything else. NULL, and a pointer to NULL, are allowed: a second close does
+ * nothing, and of two threads that close through the same pointer one does
+ * it. Threads that wait in zl_next return -ECANCELED first; none may begin a
+ * call afterwards, but for zl_return and deleters. Takes no longer than the
+ * gather and the transform calls that are under way. Batches that are held
+ * stay valid: their memory goes with the last zl_return.
+ * Returns 0; -EDEADLK in a callback of *l, which is stopped and stays. */
+ZL_API int zl_close(struct zl_loader **l);
 
 /* Make all calls of zl_next return -ECANCELED, now and later, until
  * zl_restore or zl_seek. Returns at once. Any thread, any number of times. */
@@ -391,11 +423,12 @@ ZL_API void zl_stop(struct zl_loader *l);
  * err->stream tell where it applies; the loader has stopped there, and later
  * calls return the same.
  * Returns 0, -EBADMSG, -EIO, -ENOMEM, -ERANGE, -EAGAIN, -ECANCELED, -ECHILD,
- * or what the transform or the index function returned. */
+ * -EDEADLK, or what the transform or the index function returned. */
 ZL_API int zl_next(struct zl_loader *l, struct zl_batch **batch,
 		   struct zl_error *err);
 
-/* Give a batch back. NULL is allowed. Any thread, also after zl_close. */
+/* Give a batch back. NULL is allowed. Any thread, also after zl_close. Once
+ * for each batch of zl_next: afterwards the memory is the next step's. */
 ZL_API void zl_return(struct zl_batch *batch);
 
 /* After zl_next failed: store the ids of the batch that failed, which live
@@ -407,10 +440,13 @@ ZL_API size_t zl_failed_ids(struct zl_loader *l, const uint64_t **ids);
 ZL_API void zl_save(struct zl_loader *l, struct zl_state *state);
 
 /* Go on at *state, or at `step`. What was made ahead is dropped; batches that
- * are held stay valid. Not while another thread is in zl_next.
+ * are held stay valid. Takes as long as zl_close. Other threads may not wait
+ * in zl_next, or are being stopped: then their leaving is waited for. A zl_next
+ * that comes later waits.
  * zl_restore: as zl_sampler_restore; the streams must be those of the state.
  * zl_seek: as zl_sampler_seek.
- * Returns 0, -ESTALE, -ECHILD. */
+ * Returns 0, -ECHILD, -EDEADLK, -EBUSY (another thread is in zl_next,
+ * zl_restore or zl_seek); zl_restore also -ESTALE. */
 ZL_API int zl_restore(struct zl_loader *l, const struct zl_state *state,
 		      struct zl_error *err);
 ZL_API int zl_seek(struct zl_loader *l, uint64_t step);

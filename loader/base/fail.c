@@ -18,6 +18,10 @@ const char *zl_strerror(int code)
 		return "loader belongs to another process";
 	case -EAGAIN:
 		return "a thread could not be started";
+	case -EDEADLK:
+		return "called from the loader's own callback";
+	case -EBUSY:
+		return "another thread is in a call of the loader";
 	default:
 		return zr_strerror(code);
 	}

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "caller.h"
 #include "slot.h"
 
 static struct zl_slot *wait_for_work(struct zl_loader *l)
@@ -50,6 +51,7 @@ void *zl_change_main(void *loader)
 	struct zl_loader *l = loader;
 	struct zl_slot *slot;
 
+	zl_work_for(l);
 	pthread_mutex_lock(&l->lock);
 	while ((slot = wait_for_work(l))) {
 		uint64_t from = zl_now_ns();

@@ -23,9 +23,9 @@ static int start(struct zl_loader *l, struct zl_error *err)
 {
 	int rc;
 
-	l->starting = true;
+	l->busy = true;
 	rc = zl_run_start(l, err);
-	l->starting = false;
+	l->busy = false;
 	pthread_cond_broadcast(&l->ready);
 	return rc;
 }
@@ -37,7 +37,11 @@ static int wait_for_batch(struct zl_loader *l, struct zl_slot **slot,
 	int rc;
 
 	for (;;) {
-		if (l->stopped)
+		if (l->busy) {
+			pthread_cond_wait(&l->ready, &l->lock);
+			continue;
+		}
+		if (l->stopped || l->closing)
 			return zl_fail(err, -ECANCELED,
 				       "the loader was stopped");
 		if (l->failed) {
@@ -45,7 +49,7 @@ static int wait_for_batch(struct zl_loader *l, struct zl_slot **slot,
 				*err = l->failed->err;
 			return l->failed->rc;
 		}
-		if (!l->running && !l->starting) {
+		if (!l->running) {
 			rc = start(l, err);
 			if (rc)
 				return rc;
@@ -63,9 +67,7 @@ static int wait_for_batch(struct zl_loader *l, struct zl_slot **slot,
 
 static void lend(struct zl_loader *l, struct zl_slot *slot)
 {
-	slot->state = ZL_BORROWED;
-	slot->refs = 1;
-	l->borrowed++;
+	zl_slot_lend(slot);
 	l->next = slot->batch.step + 1;
 	l->stats.batches++;
 	l->stats.records += slot->batch.count;
@@ -78,12 +80,11 @@ int zl_next(struct zl_loader *l, struct zl_batch **batch, struct zl_error *err)
 	int rc;
 
 	*batch = NULL;
-	if (zl_forked(l))
-		return zl_fail(err, -ECHILD,
-			       "the loader's threads are in the process that "
-			       "forked this one");
+	rc = zl_may_wait(l, err);
+	if (rc)
+		return rc;
 	pthread_mutex_lock(&l->lock);
-	l->waiters++;
+	l->inside++;
 	rc = wait_for_batch(l, &slot, err);
 	if (!rc) {
 		lend(l, slot);
@@ -93,7 +94,7 @@ int zl_next(struct zl_loader *l, struct zl_batch **batch, struct zl_error *err)
 		pthread_cond_broadcast(&l->ready);
 	}
 	l->stats.wait_batch_ns += zl_now_ns() - from;
-	l->waiters--;
+	l->inside--;
 	pthread_cond_broadcast(&l->left);
 	pthread_mutex_unlock(&l->lock);
 	return rc;
@@ -103,20 +104,23 @@ void zl_return(struct zl_batch *batch)
 {
 	/* The batch is the first member of its slot. */
 	if (batch)
-		zl_slot_put((struct zl_slot *)(void *)batch);
+		zl_slot_return((struct zl_slot *)(void *)batch);
 }
 
 size_t zl_failed_ids(struct zl_loader *l, const uint64_t **ids)
 {
+	bool lock = !zl_forked(l);
 	size_t count = 0;
 
-	pthread_mutex_lock(&l->lock);
+	if (lock)
+		pthread_mutex_lock(&l->lock);
 	*ids = NULL;
 	if (l->failed) {
 		*ids = l->failed->ids;
 		count = l->failed->batch.count;
 	}
-	pthread_mutex_unlock(&l->lock);
+	if (lock)
+		pthread_mutex_unlock(&l->lock);
 	return count;
 }
 
@@ -132,8 +136,9 @@ void zl_stop(struct zl_loader *l)
 
 static void close_forked(struct zl_loader *l)
 {
-	/* A batch that is held keeps its memory for as long as the child. */
-	if (l->borrowed)
+	/* A batch that is held, or that a transform has which forked, keeps its
+	 * memory for as long as the child. */
+	if (l->borrowed || zl_in_callback(l))
 		return;
 	for (size_t i = 0; i < l->streams; i++)
 		zr_reader_free(l->source[i].reader);
@@ -141,22 +146,14 @@ static void close_forked(struct zl_loader *l)
 	zl_loader_free(l);
 }
 
-void zl_close(struct zl_loader **loader)
+static void close_running(struct zl_loader *l)
 {
-	struct zl_loader *l = loader ? *loader : NULL;
 	bool last, running;
 
-	if (!l)
-		return;
-	*loader = NULL;
-	if (zl_forked(l)) {
-		close_forked(l);
-		return;
-	}
 	pthread_mutex_lock(&l->lock);
-	l->stopped = true;
+	l->closing = true;
 	pthread_cond_broadcast(&l->ready);
-	while (l->waiters)
+	while (l->inside)
 		pthread_cond_wait(&l->left, &l->lock);
 	running = l->running;
 	pthread_mutex_unlock(&l->lock);
@@ -168,4 +165,24 @@ void zl_close(struct zl_loader **loader)
 	pthread_mutex_unlock(&l->lock);
 	if (last)
 		zl_loader_free(l);
+}
+
+int zl_close(struct zl_loader **loader)
+{
+	struct zl_loader *l =
+		loader ? __atomic_load_n(loader, __ATOMIC_ACQUIRE) : NULL;
+
+	if (!l)
+		return 0;
+	/* Its thread cannot be waited for by itself. */
+	if (zl_in_callback(l) && !zl_forked(l)) {
+		zl_stop(l);
+		return -EDEADLK;
+	}
+	l = __atomic_exchange_n(loader, NULL, __ATOMIC_ACQ_REL);
+	if (l && zl_forked(l))
+		close_forked(l);
+	else if (l)
+		close_running(l);
+	return 0;
 }

@@ -8,6 +8,7 @@
 #include "ahead.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "caller.h"
 #include "ring.h"
 
 #define ALIGN 256u
@@ -235,6 +236,7 @@ void *zl_gather_main(void *loader)
 	struct zl_slot *slot;
 	int rc = 0;
 
+	zl_work_for(l);
 	/* What an earlier run had drawn is not of this one. */
 	l->ahead.drawn = false;
 	pthread_mutex_lock(&l->lock);
@@ -242,6 +244,7 @@ void *zl_gather_main(void *loader)
 		uint64_t from = zl_now_ns(), skipped = 0;
 
 		slot->state = ZL_FILLING;
+		slot->refs = 1;
 		slot->before = l->drawn;
 		pthread_mutex_unlock(&l->lock);
 		rc = fill_slot(l, slot, &after, &skipped);

@@ -35,7 +35,10 @@ struct zl_slot {
 	struct zl_batch batch; /* first: zl_return gets its address */
 	struct zl_loader *loader;
 	enum zl_slot_state state; /* under loader->lock */
-	unsigned refs;            /* under loader->lock: batch and tensors */
+	/* Under loader->lock: one for the loader and then the caller, one for
+	 * each tensor, which a transform may have made. */
+	unsigned refs;
+	bool lent; /* under loader->lock: the caller has the batch */
 	struct zl_state before;   /* from which its step is drawn */
 	uint64_t *ids;
 	struct zl_region dense;   /* all Dense arrays */
@@ -89,14 +92,15 @@ struct zl_loader {
 	pthread_cond_t space; /* a slot became free, or stop */
 	pthread_cond_t work;  /* a slot was gathered, or stop */
 	pthread_cond_t ready; /* a slot became ready, or stop */
-	pthread_cond_t left;  /* a waiter left zl_next */
+	pthread_cond_t left;  /* a caller is no longer inside */
 	/* All below under lock. */
 	bool running;
-	bool starting; /* one caller is inside zl_run_start */
-	bool halt;     /* threads must end */
-	bool stopped;  /* zl_stop or zl_close */
+	bool busy;    /* one caller starts, ends or moves the run */
+	bool halt;    /* threads must end */
+	bool stopped; /* zl_stop */
+	bool closing; /* zl_close has begun */
 	bool closed;
-	unsigned waiters;       /* in zl_next */
+	unsigned inside;        /* callers in zl_next, zl_restore, zl_seek */
 	unsigned borrowed;      /* slots */
 	uint64_t next;          /* step to deliver, if in order */
 	struct zl_state drawn;  /* behind the last step in a slot */

@@ -19,6 +19,27 @@ void zl_save(struct zl_loader *l, struct zl_state *state)
 	pthread_mutex_unlock(&l->lock);
 }
 
+/* Keep others out of the run until `leave`. */
+static int enter(struct zl_loader *l, struct zl_error *err)
+{
+	int rc = zl_may_wait(l, err);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&l->lock);
+	while (l->stopped && l->inside)
+		pthread_cond_wait(&l->left, &l->lock);
+	if (l->inside)
+		rc = zl_fail(err, -EBUSY,
+			     "another thread is in zl_next, zl_restore or "
+			     "zl_seek: zl_stop ends its waiting");
+	else
+		l->busy = true;
+	l->inside += !rc;
+	pthread_mutex_unlock(&l->lock);
+	return rc;
+}
+
 /* End the run and stand at what zl_save gives. */
 static void rewind_run(struct zl_loader *l)
 {
@@ -30,36 +51,41 @@ static void rewind_run(struct zl_loader *l)
 	zl_sampler_restore(l->sampler, &here, NULL);
 }
 
-static void stand_at_sampler(struct zl_loader *l)
+/* Stand at the sampler. */
+static void leave(struct zl_loader *l)
 {
 	pthread_mutex_lock(&l->lock);
 	zl_sampler_save(l->sampler, &l->drawn);
 	l->next = l->drawn.step;
 	l->stopped = false;
+	l->busy = false;
+	l->inside--;
+	pthread_cond_broadcast(&l->ready);
+	pthread_cond_broadcast(&l->left);
 	pthread_mutex_unlock(&l->lock);
 }
 
 int zl_restore(struct zl_loader *l, const struct zl_state *state,
 	       struct zl_error *err)
 {
-	int rc;
+	int rc = enter(l, err);
 
-	if (zl_forked(l))
-		return zl_fail(err, -ECHILD,
-			       "the loader's threads are in the process that "
-			       "forked this one");
+	if (rc)
+		return rc;
 	rewind_run(l);
 	rc = zl_sampler_restore(l->sampler, state, err);
-	stand_at_sampler(l);
+	leave(l);
 	return rc;
 }
 
 int zl_seek(struct zl_loader *l, uint64_t step)
 {
-	if (zl_forked(l))
-		return -ECHILD;
+	int rc = enter(l, NULL);
+
+	if (rc)
+		return rc;
 	rewind_run(l);
 	zl_sampler_seek(l->sampler, step);
-	stand_at_sampler(l);
+	leave(l);
 	return 0;
 }

@@ -39,26 +39,40 @@ void zl_slots_undelivered(const struct zl_loader *l, struct zl_state *state)
 
 void zl_slots_drop(struct zl_loader *l)
 {
-	for (unsigned i = 0; i < l->slots; i++)
-		if (under_way(&l->slot[i]))
-			l->slot[i].state = ZL_FREE;
+	for (unsigned i = 0; i < l->slots; i++) {
+		struct zl_slot *slot = &l->slot[i];
+
+		if (!under_way(slot))
+			continue;
+		/* A tensor that a transform made may outlive its step. */
+		slot->state = --slot->refs ? ZL_BORROWED : ZL_FREE;
+		l->borrowed += slot->state == ZL_BORROWED;
+	}
+}
+
+void zl_slot_lend(struct zl_slot *slot)
+{
+	slot->state = ZL_BORROWED;
+	slot->lent = true;
+	slot->loader->borrowed++;
 }
 
 void zl_slot_hold(struct zl_slot *slot)
 {
+	/* In a child nothing is given back. */
+	if (zl_forked(slot->loader))
+		return;
 	pthread_mutex_lock(&slot->loader->lock);
 	slot->refs++;
 	pthread_mutex_unlock(&slot->loader->lock);
 }
 
-void zl_slot_put(struct zl_slot *slot)
+/* Called with the lock held, which it gives away. */
+static void drop_reference(struct zl_slot *slot)
 {
 	struct zl_loader *l = slot->loader;
 	bool last = false;
 
-	if (zl_forked(l))
-		return;
-	pthread_mutex_lock(&l->lock);
 	if (!--slot->refs) {
 		slot->state = ZL_FREE;
 		l->borrowed--;
@@ -68,6 +82,30 @@ void zl_slot_put(struct zl_slot *slot)
 	pthread_mutex_unlock(&l->lock);
 	if (last)
 		zl_loader_free(l);
+}
+
+void zl_slot_put(struct zl_slot *slot)
+{
+	if (zl_forked(slot->loader))
+		return;
+	pthread_mutex_lock(&slot->loader->lock);
+	drop_reference(slot);
+}
+
+void zl_slot_return(struct zl_slot *slot)
+{
+	struct zl_loader *l = slot->loader;
+
+	if (zl_forked(l))
+		return;
+	pthread_mutex_lock(&l->lock);
+	/* A transform has its batch, but was not lent it. */
+	if (!slot->lent) {
+		pthread_mutex_unlock(&l->lock);
+		return;
+	}
+	slot->lent = false;
+	drop_reference(slot);
 }
 
 void zl_loader_free(struct zl_loader *l)

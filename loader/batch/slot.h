@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * The slots of the ring: which is next, who holds one, and when all memory
- * goes. But for zl_slot_hold and zl_slot_put, called with the lock held. */
+ * goes. hold, put and return take the lock; the others want it held. */
 #ifndef ZL_SLOT_H
 #define ZL_SLOT_H
 
@@ -12,12 +12,16 @@ struct zl_slot *zl_slot_first(struct zl_loader *l, enum zl_slot_state state);
 /* Store the state in front of the first step that was not delivered. */
 void zl_slots_undelivered(const struct zl_loader *l, struct zl_state *state);
 
-/* Free every slot that the caller does not hold. */
+/* Free every slot that neither the caller nor a tensor holds. */
 void zl_slots_drop(struct zl_loader *l);
 
-/* Add and drop one reference; frees a closed loader with the last one. */
+/* A reference of a tensor. The last one of a closed loader frees it. */
 void zl_slot_hold(struct zl_slot *slot);
 void zl_slot_put(struct zl_slot *slot);
+
+/* The caller's reference: gives it out, takes it back. */
+void zl_slot_lend(struct zl_slot *slot);
+void zl_slot_return(struct zl_slot *slot);
 
 /* Free all memory of a loader without threads. */
 void zl_loader_free(struct zl_loader *l);

@@ -57,7 +57,6 @@ class Stream(C.Structure):
 
 
 LOADER.zl_return.restype = None
-LOADER.zl_close.restype = None
 ENGINE.zr_close.restype = None
 new_capsule = C.pythonapi.PyCapsule_New
 new_capsule.restype = C.py_object

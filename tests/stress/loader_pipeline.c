@@ -650,6 +650,69 @@ static void closes_at_any_moment(double seconds)
 	}
 }
 
+/* ---- Calls from several threads at once ---- */
+
+struct shared {
+	struct zl_loader *l;
+	atomic_bool over;
+};
+
+static void *read_on(void *arg)
+{
+	struct shared *s = arg;
+
+	while (!atomic_load(&s->over)) {
+		struct zl_batch *b;
+		int rc = zl_next(s->l, &b, NULL);
+
+		CHECK(!rc || rc == -ECANCELED, "%d", rc);
+		if (rc)
+			continue;
+		check_batch(b);
+		zl_return(b);
+	}
+	return NULL;
+}
+
+static void *move_about(void *arg)
+{
+	struct shared *s = arg;
+
+	for (unsigned i = 0; !atomic_load(&s->over); i++) {
+		struct zl_stats stats;
+		struct zl_state state;
+		const uint64_t *ids;
+		int rc = 0;
+
+		zl_save(s->l, &state);
+		zl_stats(s->l, &stats);
+		zl_failed_ids(s->l, &ids);
+		if (i % 3 == 0)
+			zl_stop(s->l);
+		if (i % 3 < 2)
+			rc = i % 2 ? zl_seek(s->l, i)
+				   : zl_restore(s->l, &state, NULL);
+		CHECK(!rc || rc == -EBUSY, "%d", rc);
+	}
+	return NULL;
+}
+
+static void bears_all_calls_at_once(void)
+{
+	struct counted c = { 0 };
+	struct shared s = { open_loader(options(&c)), false };
+	pthread_t t[6];
+
+	for (int i = 0; i < 6; i++)
+		MUST(pthread_create(&t[i], NULL, i < 3 ? read_on : move_about,
+				    &s));
+	sleep(2);
+	atomic_store(&s.over, true);
+	for (int i = 0; i < 6; i++)
+		pthread_join(t[i], NULL);
+	zl_close(&s.l);
+}
+
 static int child_status(pid_t pid)
 {
 	int status = 0;
@@ -754,6 +817,7 @@ int main(int argc, char **argv)
 	holds_batches_beyond_close();
 	closes_while_others_wait(true);
 	closes_while_others_wait(false);
+	bears_all_calls_at_once();
 	survives_fork();
 	closes_at_any_moment(seconds);
 	keeps_memory_flat(100000);
