@@ -54,7 +54,8 @@
  *     -EBUSY      a writer holds the container right now
  *     -ERANGE     there is no such record, or the text does not fit
  *     -EINVAL     the caller broke the contract of the function
- *     -ENOTSUP    a dtype, codec or file is well-formed but not supported
+ *     -ENOTSUP    a dtype, codec, file or container is well-formed but not
+ *                 supported
  *     -EEXIST     the path to create exists
  *     -ENOMEM     no memory
  *     -EIO        a read or write failed, or a file became shorter
@@ -220,8 +221,9 @@ struct zr_open_options {
  * which keeps nobody from reading.
  *
  * The container lives until zr_close. Any thread.
- * Returns 0, -EUCLEAN, -ENODATA, -EBUSY, -EINVAL (unknown flag or placement),
- * -ENOMEM, -EIO, or what open(2) gave. */
+ * Returns 0, -EUCLEAN, -ENOTSUP (a container of another version of loaderx, F12;
+ * the message says which), -ENODATA, -EBUSY, -EINVAL (unknown flag or
+ * placement), -ENOMEM, -EIO, or what open(2) gave. */
 ZR_API int zr_open(struct zr_container **out, const char *path,
 		   const struct zr_open_options *opt, struct zr_error *err);
 

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "base/le.h"
+#include "generation.h"
 
 #define OPEN_FLAGS                                                             \
 	(ZR_OPEN_UNPUBLISHED | ZR_OPEN_RECOVER | ZR_OPEN_CHECK |               \
@@ -90,6 +91,24 @@ static int lock_shared(int fd, const char *path, struct zr_error *err)
 	return 0;
 }
 
+/* The header is not of this form: that it breaks the rules is no damage if
+ * another version of loaderx makes it so. Returns `rc` if none does. */
+static int name_generation(const struct zr_container *c, int dir,
+			   const unsigned char *head, int rc,
+			   struct zr_error *err)
+{
+	bool sharded = has_file(dir, "data_0.zr", c->path, NULL) == 1;
+	enum zr_generation g = zr_generation_of(head, sharded);
+
+	if (rc != -EUCLEAN || g == ZR_G1)
+		return rc;
+	return zr_fail(err, -ENOTSUP, c->path,
+		       "is a container of loaderx %s; that is no damage, but "
+		       "only those of loaderx %s are read: save its arrays as "
+		       ".npy with the loaderx it is of, then `zrecord create`",
+		       zr_generation_writers(g), zr_generation_writers(ZR_G1));
+}
+
 /* The header of a build that was not finished says 0 records; its table has
  * those that were written (F8). */
 static bool never_published(const struct zr_container *c, uint64_t meta_size,
@@ -139,7 +158,7 @@ static int open_meta(struct zr_container *c, int dir, uint32_t flags,
 	c->head_hash = zr_hash(head, sizeof(head));
 	rc = zr_meta_decode(&c->meta, head, c->path, err);
 	if (rc)
-		return rc;
+		return name_generation(c, dir, head, rc, err);
 	if (c->meta.length > (size - ZR_META_TABLE) / ZR_ENTRY_BYTES &&
 	    !(flags & ZR_OPEN_RECOVER))
 		return zr_fail_at(

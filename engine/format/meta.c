@@ -181,6 +181,45 @@ static int schema_decode(struct zr_meta *m, const unsigned char *p, size_t len,
 	return *wrong ? -EUCLEAN : 0;
 }
 
+static bool map_find(const msgpack_object *map, const char *key,
+		     char text[ZR_SCHEMA_TEXT])
+{
+	if (map->type != MSGPACK_OBJECT_MAP)
+		return false;
+	for (uint32_t i = 0; i < map->via.map.size; i++) {
+		const msgpack_object_kv *kv = &map->via.map.ptr[i];
+
+		if (!key_is(&kv->key, key))
+			continue;
+		if (!text)
+			return true;
+		if (kv->val.type != MSGPACK_OBJECT_STR ||
+		    kv->val.via.str.size >= ZR_SCHEMA_TEXT)
+			return false;
+		memcpy(text, kv->val.via.str.ptr, kv->val.via.str.size);
+		text[kv->val.via.str.size] = '\0';
+		return true;
+	}
+	return false;
+}
+
+bool zr_schema_find(const unsigned char *p, size_t len, const char *key,
+		    char text[ZR_SCHEMA_TEXT])
+{
+	msgpack_unpacked result;
+	size_t off = 0;
+	bool found;
+
+	if (!msgpack_fits(p, len))
+		return false;
+	msgpack_unpacked_init(&result);
+	found = msgpack_unpack_next(&result, (const char *)p, len, &off) ==
+			MSGPACK_UNPACK_SUCCESS &&
+		map_find(&result.data, key, text);
+	msgpack_unpacked_destroy(&result);
+	return found;
+}
+
 int zr_meta_decode(struct zr_meta *out, const unsigned char *head,
 		   const char *path, struct zr_error *err)
 {

@@ -26,6 +26,14 @@ struct zr_meta {
 int zr_meta_decode(struct zr_meta *out, const unsigned char *head,
 		   const char *path, struct zr_error *err);
 
+#define ZR_SCHEMA_TEXT 32 /* room for a dtype that can be stored */
+
+/* Whether the `len` bytes at `p` are one MsgPack map that has `key`, and if
+ * `text` is not NULL, with a string that fits there: it is stored as one. For
+ * schemas of other versions. */
+bool zr_schema_find(const unsigned char *p, size_t len, const char *key,
+		    char text[ZR_SCHEMA_TEXT]);
+
 /* Encode into 4096 bytes, with the bytes that loaderx writes. */
 int zr_meta_encode(const struct zr_meta *meta, unsigned char *head);
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "base/le.h"
+#include "format/generation.h"
 #include "reader.h"
 
 int zr_buffer_room(struct zr_buffer *b, size_t size)
@@ -232,9 +233,9 @@ static int same_as_planned(const struct zr_container *c, uint64_t id,
 			  (unsigned long long)id);
 }
 
-int zr_layout_decode(struct zr_layout *out, const struct zr_container *c,
-		     uint64_t id, const unsigned char *p, size_t len,
-		     uint32_t logic, struct zr_error *err)
+static int layout_decode(struct zr_layout *out, const struct zr_container *c,
+			 uint64_t id, const unsigned char *p, size_t len,
+			 uint32_t logic, struct zr_error *err)
 {
 	uint64_t items = 1, itemsize = c->meta.dtype.itemsize;
 	unsigned rank = p[0];
@@ -259,4 +260,21 @@ int zr_layout_decode(struct zr_layout *out, const struct zr_container *c,
 		return bad_shape(c, id, out->bytes / itemsize, items,
 				 "number of elements", err);
 	return c->sums.file ? same_as_planned(c, id, &out->shape, err) : 0;
+}
+
+int zr_layout_decode(struct zr_layout *out, const struct zr_container *c,
+		     uint64_t id, const unsigned char *p, size_t len,
+		     uint32_t logic, struct zr_error *err)
+{
+	int rc = layout_decode(out, c, id, p, len, logic, err);
+
+	if (rc != -EBADMSG ||
+	    !zr_is_g0_record(p, len, logic, c->meta.dtype.itemsize))
+		return rc;
+	return zr_fail_at(err, rc, c->data_path,
+			  (struct zr_facts){ id, ZR_NONE, ZR_NONE, ZR_NONE },
+			  "record %llu: is one of loaderx %s; that is no "
+			  "damage, but only those of loaderx %s are read",
+			  (unsigned long long)id, zr_generation_writers(ZR_G0),
+			  zr_generation_writers(ZR_G1));
 }
