@@ -297,12 +297,35 @@ ZL_API int zl_sampler_restore(struct zl_sampler *s,
 
 /* ---- Ranks ----------------------------------------------------------- */
 
-/* Store rank and world as the launcher of this process set them: torchrun
- * (RANK, WORLD_SIZE), Open MPI (OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE)
- * or Slurm (SLURM_PROCID with SLURM_STEP_NUM_TASKS, SLURM_NTASKS or
- * SLURM_NPROCS), the first in this order that is there; 0 and 1 if none is.
+/* Store rank and world as the launcher of this process set them in the
+ * environment; 0 and 1 if none did. The first of these pairs that is there:
+ *
+ *     torchrun, or whoever sets them      RANK, WORLD_SIZE
+ *     Open MPI                            OMPI_COMM_WORLD_RANK, _SIZE
+ *     MVAPICH2; MVAPICH 3                 MV2_COMM_WORLD_RANK, _SIZE; MVP_...
+ *     jsrun                               JSM_NAMESPACE_RANK, _SIZE
+ *     horovodrun                          HOROVOD_RANK, _SIZE
+ *     MPICH, Intel MPI, Cray, Flux        PMI_RANK, PMI_SIZE
+ *     srun                                SLURM_PROCID, SLURM_STEP_NUM_TASKS
+ *
+ * RANK with WORLD_SIZE holds against all others: torchrun runs inside of
+ * them, and so they can be set by hand. Slurm yields to what runs in its
+ * steps. Its numbers of a job (SLURM_NTASKS) and of an array are not ranks:
+ * the process of a batch script outside srun, or of salloc, is 0 of 1.
+ *
+ * It is an error, and never 0 of 1, where the environment speaks of several
+ * ranks and does not say which:
+ *   - not two numbers, the rank below the world;
+ *   - half of a pair and no whole one; PMIX_RANK and PALS_RANKID are halves;
+ *   - RANK or WORLD_SIZE alone, and not as the pair that is taken says;
+ *   - two of the launchers between torchrun and Slurm say different ranks of
+ *     several, or one says 0 of 1 and Slurm's step has several tasks;
+ *   - srun in a heterogeneous job, which numbers its ranks through all parts
+ *     and tells the tasks of one.
+ * err->message names the variables.
+ *
  * Reads the environment: not while another thread changes it.
- * Returns 0, -EINVAL (half of a pair, or not two fitting numbers). */
+ * Returns 0, -EINVAL. */
 ZL_API int zl_rank_from_env(uint32_t *rank, uint32_t *world,
 			    struct zl_error *err);
 

@@ -2,23 +2,38 @@
  * Rank and world as the launcher of this process set them. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 
 struct launcher {
 	const char *name;
 	const char *rank;
-	const char *world[3]; /* the first that is set */
+	const char *world; /* NULL: it does not tell */
 };
 
-/* torchrun first: it may itself run under one of the others, one per host.
- * In a batch script outside srun Slurm sets no step, and one process. */
+/* RANK first: torchrun may itself run under one of the others, one per host,
+ * and people set it. Slurm last: mpirun starts its daemons in a step. */
 static const struct launcher launchers[] = {
-	{ "torchrun", "RANK", { "WORLD_SIZE" } },
-	{ "Open MPI", "OMPI_COMM_WORLD_RANK", { "OMPI_COMM_WORLD_SIZE" } },
-	{ "Slurm",
-	  "SLURM_PROCID",
-	  { "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS" } },
+	{ "torchrun", "RANK", "WORLD_SIZE" },
+	{ "Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
+	{ "MVAPICH2", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE" },
+	{ "MVAPICH", "MVP_COMM_WORLD_RANK", "MVP_COMM_WORLD_SIZE" },
+	{ "jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE" },
+	{ "Horovod", "HOROVOD_RANK", "HOROVOD_SIZE" },
+	{ "PMI", "PMI_RANK", "PMI_SIZE" },
+	{ "PALS", "PALS_RANKID", NULL },
+	{ "PMIx", "PMIX_RANK", NULL },
+	{ "Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS" },
+};
+static const struct launcher *const torchrun = &launchers[0];
+static const struct launcher *const slurm =
+	&launchers[sizeof(launchers) / sizeof(launchers[0]) - 1];
+
+/* What a launcher says. */
+struct pair {
+	const struct launcher *by; /* NULL: nobody */
+	uint32_t rank, world;
 };
 
 static bool parse(const char *text, uint32_t *out)
@@ -38,34 +53,119 @@ static bool parse(const char *text, uint32_t *out)
 	return true;
 }
 
+/* For a launcher that says both. */
+static int read_pair(const struct launcher *l, struct pair *p,
+		     struct zl_error *err)
+{
+	const char *r = getenv(l->rank), *w = getenv(l->world);
+	const char *het = l == slurm ? getenv("SLURM_HET_SIZE") : NULL;
+
+	/* Ranks count through all components, tasks in one of them. */
+	if (het && strcmp(het, "1") != 0)
+		return zl_fail(err, -EINVAL,
+			       "Slurm: a heterogeneous job does not say how "
+			       "many ranks there are: set RANK and WORLD_SIZE");
+	if (!parse(r, &p->rank) || !parse(w, &p->world) || p->rank >= p->world)
+		return zl_fail(err, -EINVAL,
+			       "%s: a number below another expected, %s=\"%s\" "
+			       "and %s=\"%s\" found",
+			       l->name, l->rank, r, l->world, w);
+	p->by = l;
+	return 0;
+}
+
+static int check_agreed(const struct pair *a, const struct pair *b,
+			struct zl_error *err)
+{
+	/* A launcher that started one process says nothing of its siblings. */
+	if (b->world == 1 || (a->rank == b->rank && a->world == b->world))
+		return 0;
+	return zl_fail(err, -EINVAL,
+		       "%s says rank %u of %u, %s says %u of %u: set RANK and "
+		       "WORLD_SIZE",
+		       a->by->name, a->rank, a->world, b->by->name, b->rank,
+		       b->world);
+}
+
+/* RANK or WORLD_SIZE alone may be anybody's variable, if it is not wrong. */
+static int check_half(const struct pair *found, struct zl_error *err)
+{
+	const char *r = getenv(torchrun->rank), *w = getenv(torchrun->world);
+	uint32_t v;
+
+	if (r ? parse(r, &v) && v == found->rank
+	      : !w || (parse(w, &v) && v == found->world))
+		return 0;
+	return zl_fail(err, -EINVAL,
+		       "%s says rank %u of %u, and %s is \"%s\": set RANK and "
+		       "WORLD_SIZE, or neither",
+		       found->by->name, found->rank, found->world,
+		       r ? torchrun->rank : torchrun->world, r ? r : w);
+}
+
+/* Nobody says both, and `l` says one. */
+static int fail_half(const struct launcher *l, struct zl_error *err)
+{
+	bool rank = getenv(l->rank) != NULL;
+
+	if (!l->world)
+		return zl_fail(err, -EINVAL,
+			       "%s: %s does not say how many ranks there are: "
+			       "set RANK and WORLD_SIZE",
+			       l->name, l->rank);
+	return zl_fail(err, -EINVAL,
+		       "%s: %s is set and %s is not: set both, or neither",
+		       l->name, rank ? l->rank : l->world,
+		       rank ? l->world : l->rank);
+}
+
+/* In a batch script Slurm numbers the one process 0, and there is no step. */
+static bool outside_step(const struct launcher *l)
+{
+	const char *r = getenv(l->rank);
+
+	return l == slurm && r && !strcmp(r, "0");
+}
+
+static int find(struct pair *found, struct zl_error *err)
+{
+	const struct launcher *half = NULL;
+
+	for (const struct launcher *l = launchers; l <= slurm; l++) {
+		bool rank = getenv(l->rank);
+		bool world = l->world && getenv(l->world);
+		struct pair p = { 0 };
+		int rc;
+
+		if (rank != world && !half && !outside_step(l))
+			half = l;
+		/* Slurm yields to a launcher that runs in its step, unless each
+		 * task would then do all of the work. */
+		if (!rank || !world || (l == slurm && found->world > 1))
+			continue;
+		rc = read_pair(l, &p, err);
+		if (!rc && found->by)
+			rc = check_agreed(found, &p, err);
+		if (rc)
+			return rc;
+		if (!found->by)
+			*found = p;
+		if (l == torchrun)
+			return 0;
+	}
+	if (found->by)
+		return check_half(found, err);
+	return half ? fail_half(half, err) : 0;
+}
+
 int zl_rank_from_env(uint32_t *rank, uint32_t *world, struct zl_error *err)
 {
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
-		const struct launcher *l = &launchers[i];
-		const char *r = getenv(l->rank), *w = NULL;
-		uint32_t rv, wv;
+	struct pair found = { NULL, 0, 1 };
+	int rc = find(&found, err);
 
-		for (size_t j = 0; j < 3 && l->world[j] && !w; j++)
-			w = getenv(l->world[j]);
-		if (!r && !w)
-			continue;
-		/* Slurm sets task counts for a whole job, ranks in a step. */
-		if (!r && l->world[1])
-			continue;
-		if (!r || !w)
-			return zl_fail(err, -EINVAL,
-				       "%s: %s is set and %s is not", l->name,
-				       r ? l->rank : l->world[0],
-				       r ? l->world[0] : l->rank);
-		if (!parse(r, &rv) || !parse(w, &wv) || rv >= wv)
-			return zl_fail(err, -EINVAL,
-				       "%s: rank \"%s\" of \"%s\" ranks",
-				       l->name, r, w);
-		*rank = rv;
-		*world = wv;
-		return 0;
-	}
-	*rank = 0;
-	*world = 1;
+	if (rc)
+		return rc;
+	*rank = found.rank;
+	*world = found.world;
 	return 0;
 }
