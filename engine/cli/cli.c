@@ -8,23 +8,42 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bool cli_no_checksums;
+bool cli_no_checksums, cli_quiet;
+
+/* A name may hold a newline; a message is one line. */
+__attribute__((format(printf, 2, 0))) static void
+print_line(const char *before, const char *fmt, va_list ap)
+{
+	char line[2048];
+
+	vsnprintf(line, sizeof(line), fmt, ap);
+	for (char *p = line; *p; p++)
+		if ((unsigned char)*p < 0x20)
+			*p = '?';
+	fprintf(stderr, "%s%s", before, line);
+}
 
 int cli_fail(const char *fmt, ...)
 {
 	va_list ap;
 
-	char line[2048];
-
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
+	print_line("zrecord: ", fmt, ap);
 	va_end(ap);
-	/* A name may hold a newline; an error is one line. */
-	for (char *p = line; *p; p++)
-		if ((unsigned char)*p < 0x20)
-			*p = '?';
-	fprintf(stderr, "zrecord: %s\n", line);
+	putc('\n', stderr);
 	return CLI_FAILED;
+}
+
+void cli_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (cli_quiet)
+		return;
+	va_start(ap, fmt);
+	print_line("", fmt, ap);
+	va_end(ap);
+	putc('\n', stderr);
 }
 
 int cli_error(const struct zr_error *err)
@@ -38,7 +57,7 @@ int cli_usage(const struct command *cmd, const char *fmt, ...)
 
 	fprintf(stderr, "zrecord %s: ", cmd->name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	print_line("", fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "; try 'zrecord help %s'\n", cmd->name);
 	return CLI_USAGE;
@@ -58,6 +77,30 @@ bool cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
 	}
 	*out = v;
 	return v >= min && v <= max;
+}
+
+const char *cli_quote(char *buf, size_t size, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=./:,@%";
+	size_t n = 0;
+
+	if (*word && !word[strspn(word, plain)]) {
+		snprintf(buf, size, "%s", word);
+		return buf;
+	}
+	buf[n++] = '\'';
+	for (; *word && n + 6 < size; word++) {
+		if (*word == '\'') {
+			memcpy(buf + n, "'\\'", 3);
+			n += 3;
+		}
+		buf[n++] = *word;
+	}
+	buf[n++] = '\'';
+	buf[n] = '\0';
+	return buf;
 }
 
 struct zr_container *cli_open(const char *path, uint32_t flags)

@@ -29,6 +29,14 @@ int cli_error(const struct zr_error *err);
 __attribute__((format(printf, 2, 3))) int cli_usage(const struct command *cmd,
 						    const char *fmt, ...);
 
+/* Print a line on stderr that is no error, unless cli_quiet (-q) is set. */
+__attribute__((format(printf, 1, 2))) void cli_note(const char *fmt, ...);
+extern bool cli_quiet;
+
+/* `word` as a shell takes it, in `buf` of at least 8 bytes, which is returned;
+ * cut if it does not fit. */
+const char *cli_quote(char *buf, size_t size, const char *word);
+
 /* Set by --no-checksums: containers are opened as if they had no check.zr. */
 extern bool cli_no_checksums;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "describe.h"
 #include "options.h"
 #include "output.h"
 #include "progress.h"
@@ -181,6 +182,8 @@ static int create(struct create *k, const char *dst, char **src, size_t count)
 	status = make_dict(k);
 	if (!status)
 		status = write_container(k, dst);
+	if (!status)
+		describe_made(dst, &k->src);
 	zr_executor_free(k->opt.executor);
 	batch_free(&k->batch);
 	samples_free(&k->ahead);
@@ -253,6 +256,7 @@ static int parse(const struct command *cmd, struct create *k, bool lines,
 		/* Of the new one; the source is compared. */
 		{ "no-checksums", &k->opt.no_checksums, NULL },
 		{ "j", NULL, &t.on },
+		{ "q", &cli_quiet, NULL },
 		{ NULL, NULL, NULL },
 	};
 	int status = options_take(cmd, lines ? rows : rows + 2, argc, argv);
@@ -324,7 +328,8 @@ static int run_recode(const struct command *cmd, int argc, char **argv)
 	"                most 1/64 of the records\n"                           \
 	"  --no-checksums   leave out check.zr, the hash of each record\n"     \
 	"  --ragged      Ragged also if all records have one shape\n"          \
-	"  -j N          on N threads (default: all CPUs)\n"
+	"  -j N          on N threads (default: all CPUs)\n"                  \
+	"  -q            no line on standard error about what was made\n"
 
 const struct command cmd_create = {
 	"create",
@@ -335,7 +340,8 @@ const struct command cmd_create = {
 	"  A.npy [B.npy...]  arrays; the records lie along axis 0\n"
 	"  DIR               a directory of .npy files, a record each, in "
 	"byte\n"
-	"                    order of their names\n"
+	"                    order of their names; what else is there is left "
+	"out\n"
 	"  C                 a container\n"
 	"  A.npz             one array: as .npy; several: a record each\n"
 	"  -                 a .npy file on standard input\n\n"

@@ -1,30 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord info: what a container holds. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
+#include "describe.h"
 #include "options.h"
-
-/* All that the container takes: the table and the checksums too. */
-static uint64_t files_bytes(const char *path)
-{
-	static const char *const names[] = { "meta.zr", "data.zr", "dict.zr",
-					     "check.zr" };
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct stat st;
-		char *file;
-
-		if (asprintf(&file, "%s/%s", path, names[i]) < 0)
-			return 0;
-		if (!stat(file, &st))
-			sum += (uint64_t)st.st_size;
-		free(file);
-	}
-	return sum;
-}
 
 static void print_sizes(const struct zr_container *c, const char *path)
 {
@@ -39,7 +16,7 @@ static void print_sizes(const struct zr_container *c, const char *path)
 	putchar('\n');
 	if (info->dict_bytes)
 		printf("dictionary %s\n", cli_size(info->dict_bytes));
-	printf("files      %s\n", cli_size(files_bytes(path)));
+	printf("files      %s\n", cli_size(describe_bytes(path)));
 }
 
 static void print_info(const struct zr_container *c, const char *path)
@@ -49,13 +26,9 @@ static void print_info(const struct zr_container *c, const char *path)
 	printf("kind       %s\ndtype      %s\n",
 	       info->kind == ZR_DENSE ? "dense" : "ragged", info->dtype.str);
 	if (info->kind == ZR_DENSE) {
-		printf("shape      (");
-		for (uint32_t i = 0; i < info->item_shape.rank; i++)
-			printf("%s%llu", i ? ", " : "",
-			       (unsigned long long)info->item_shape.dims[i]);
-		printf("%s), %s a record\n",
-		       info->item_shape.rank == 1 ? "," : "",
-		       cli_size(info->record_bytes));
+		printf("shape      ");
+		describe_shape(stdout, &info->item_shape);
+		printf(", %s a record\n", cli_size(info->record_bytes));
 	}
 	printf("codec      %s\nrecords    %llu\n", zr_codec_name(info->codec),
 	       (unsigned long long)info->records);

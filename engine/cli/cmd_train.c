@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "describe.h"
 #include "options.h"
 #include "output.h"
 #include "training.h"
@@ -42,6 +43,8 @@ static int train(const char *path, char **paths, size_t count,
 				       &len);
 	if (!status)
 		status = write_dict(path, dict, len);
+	if (!status)
+		describe_left_out(&src);
 	free(dict);
 	samples_free(&s);
 	source_close(&src);

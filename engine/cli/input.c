@@ -9,20 +9,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kind.h"
 #include "output.h"
+#include "spool.h"
+#include "turn.h"
 
 #define FIRST 12 /* bytes that tell how long the header is */
 #define CALL_MAX ((size_t)1 << 30)
 
-/* Read exactly `len` bytes of the file, whatever it is. */
-static int read_bytes(struct input *in, void *buf, size_t len)
+/* Read `len` bytes of the file, whatever it is; fewer, as *got says, only at
+ * its end. */
+static int read_some(struct input *in, void *buf, size_t len, size_t *got)
 {
 	unsigned char *p = buf;
 
+	*got = 0;
 	if (in->member)
-		return npz_member_read(in->member, buf, len);
-	while (len) {
-		ssize_t n = read(in->fd, p, len < CALL_MAX ? len : CALL_MAX);
+		return npz_member_read(in->member, buf, len, got);
+	while (*got < len) {
+		size_t most = len - *got;
+		ssize_t n = read(in->fd, p + *got,
+				 most < CALL_MAX ? most : CALL_MAX);
 
 		/* A pipe may not send more for a long time. */
 		if (n < 0 && errno == EINTR && output_stopped())
@@ -33,29 +40,67 @@ static int read_bytes(struct input *in, void *buf, size_t len)
 			return cli_fail("%s: reading: %s", in->name,
 					strerror(errno));
 		if (n == 0)
-			return cli_fail("%s: ends %zu bytes too early",
-					in->name, len);
-		p += n;
-		len -= (size_t)n;
+			break;
+		*got += (size_t)n;
 	}
 	return CLI_OK;
+}
+
+static int read_bytes(struct input *in, void *buf, size_t len)
+{
+	size_t got;
+
+	if (read_some(in, buf, len, &got))
+		return CLI_FAILED;
+	return got == len ? CLI_OK
+			  : cli_fail("%s: ends %zu bytes too early", in->name,
+				     len - got);
+}
+
+static bool is_text(const unsigned char *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((p[i] < 0x20 && !strchr("\t\r\n", p[i])) || !p[i])
+			return false;
+	return true;
+}
+
+/* What it is instead, if that can be told. */
+static int no_npy(const struct input *in, const unsigned char *p, size_t len)
+{
+	const struct kind *kind = kind_of(p, len);
+
+	if (!len)
+		return cli_fail("%s: not a .npy file: it is empty", in->name);
+	if (len >= 6 && !memcmp(p, "\x93NUMPY", 6))
+		return cli_fail("%s: cut: a .npy file begins with %d bytes or "
+				"more, and it has %zu",
+				in->name, FIRST, len);
+	if (kind)
+		return cli_fail("%s: not a .npy file but %s", in->name,
+				kind->what);
+	return cli_fail("%s: not a .npy file%s", in->name,
+			is_text(p, len) ? "; for lines of text: zrecord create "
+					  "--lines FILE DST"
+					: "");
 }
 
 static int read_header(struct input *in)
 {
 	unsigned char first[FIRST], *header;
 	struct zr_error err;
-	size_t len;
+	size_t got, len;
 	int rc;
 
-	if (read_bytes(in, first, FIRST))
+	if (read_some(in, first, FIRST, &got))
 		return CLI_FAILED;
-	rc = zr_npy_header_bytes(first, &len);
+	rc = got < FIRST ? -EUCLEAN : zr_npy_header_bytes(first, &len);
+	if (rc == -EUCLEAN)
+		return no_npy(in, first, got);
 	if (rc)
-		return cli_fail("%s: %s", in->name,
-				rc == -EUCLEAN ? "not a .npy file"
-					       : "a .npy version or header "
-						 "that is not supported");
+		return cli_fail("%s: a .npy version or header that is not "
+				"supported",
+				in->name);
 	if (len < FIRST)
 		return cli_fail("%s: the .npy header is too short", in->name);
 	header = malloc(len);
@@ -74,43 +119,34 @@ static int read_header(struct input *in)
 	return CLI_OK;
 }
 
-/* Element number k of a C-order array is at this one of a Fortran-order one. */
-static uint64_t fortran_index(const struct zr_shape *s, uint64_t k)
+/* Fortran order is read here and there: what has no places is kept. */
+static int keep(struct input *in)
 {
-	uint64_t at = 0, stride = 1, place[ZR_RANK_MAX];
+	uint64_t left = in->npy.data_bytes;
+	char buf[65536];
 
-	for (uint32_t d = s->rank; d-- > 0;) {
-		place[d] = k % s->dims[d];
-		k /= s->dims[d];
+	in->spool = spool_open(in->name, left);
+	if (in->spool < 0)
+		return CLI_FAILED;
+	while (left) {
+		size_t n = left < sizeof(buf) ? (size_t)left : sizeof(buf);
+
+		if (read_bytes(in, buf, n) ||
+		    spool_write(in->spool, in->name, buf, n))
+			return CLI_FAILED;
+		left -= n;
 	}
-	for (uint32_t d = 0; d < s->rank; d++) {
-		at += place[d] * stride;
-		stride *= s->dims[d];
-	}
-	return at;
+	return CLI_OK;
 }
 
-/* Fortran order has the records apart in pieces: read all and turn it. */
 static int turn(struct input *in)
 {
-	size_t item = in->npy.dtype.itemsize, len = (size_t)in->left;
-	unsigned char *from = malloc(len + 1), *to = malloc(len + 1);
-	int status = CLI_OK;
-
-	if (!from || !to)
-		status = cli_fail("%s: no memory for an array in Fortran order",
-				  in->name);
-	if (!status)
-		status = read_bytes(in, from, len);
-	for (uint64_t k = 0; !status && k < len / item; k++)
-		memcpy(to + k * item,
-		       from + fortran_index(&in->npy.shape, k) * item, item);
-	free(from);
-	if (status)
-		free(to);
-	else
-		in->whole = to;
-	return status;
+	if (in->seekable)
+		return turn_open(&in->turn, in->name, &in->npy, in->fd,
+				 in->npy.header_bytes);
+	if (keep(in))
+		return CLI_FAILED;
+	return turn_open(&in->turn, in->name, &in->npy, in->spool, 0);
 }
 
 static int check_size(struct input *in)
@@ -145,7 +181,7 @@ int input_open(struct input *in, const char *path)
 {
 	bool is_stdin = !strcmp(path, "-");
 
-	memset(in, 0, sizeof(*in));
+	*in = (struct input){ .fd = -1, .spool = -1 };
 	in->name = strdup(is_stdin ? "standard input" : path);
 	in->fd = is_stdin ? dup(STDIN_FILENO)
 			  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -159,8 +195,7 @@ int input_open(struct input *in, const char *path)
 
 int input_open_member(struct input *in, const struct npz *z, size_t index)
 {
-	memset(in, 0, sizeof(*in));
-	in->fd = -1;
+	*in = (struct input){ .fd = -1, .spool = -1 };
 	if (npz_member_open(&in->member, z, index, &in->name)) {
 		input_close(in);
 		return CLI_FAILED;
@@ -172,9 +207,9 @@ int input_read(struct input *in, void *buf, size_t len)
 {
 	if (len > in->left)
 		return cli_fail("%s: read past its end", in->name);
-	if (in->whole)
-		memcpy(buf, in->whole + (in->npy.data_bytes - in->left), len);
-	else if (read_bytes(in, buf, len))
+	if (in->turn ? turn_read(in->turn, in->npy.data_bytes - in->left, buf,
+				 len)
+		     : read_bytes(in, buf, len))
 		return CLI_FAILED;
 	in->left -= len;
 	return CLI_OK;
@@ -184,8 +219,8 @@ int input_skip(struct input *in, uint64_t len)
 {
 	char buf[65536];
 
-	if (in->whole || in->seekable) {
-		if (!in->whole &&
+	if (in->turn || in->seekable) {
+		if (!in->turn &&
 		    lseek(in->fd, (off_t)len, SEEK_CUR) == (off_t)-1)
 			return cli_fail("%s: %s", in->name, strerror(errno));
 		in->left -= len;
@@ -228,10 +263,12 @@ void input_close(struct input *in)
 	npz_member_close(in->member);
 	if (in->fd >= 0)
 		close(in->fd);
-	free(in->whole);
+	if (in->spool >= 0)
+		close(in->spool);
+	turn_close(in->turn);
 	free(in->name);
 	in->member = NULL;
-	in->whole = NULL;
+	in->turn = NULL;
 	in->name = NULL;
-	in->fd = -1;
+	in->fd = in->spool = -1;
 }

@@ -17,7 +17,8 @@ struct input {
 	int fd; /* a file or standard input; -1: a member */
 	bool seekable;
 	struct npz_member *member;
-	unsigned char *whole; /* Fortran order: turned, in memory */
+	struct turn *turn; /* Fortran order */
+	int spool;         /* -1, or Fortran order that has no file */
 };
 
 /* Open and read the header; "-" is standard input. Checks that a file has the
@@ -39,7 +40,8 @@ void npz_close(struct npz *z);
 /* Bytes of a member, inflated, from its start on. */
 int npz_member_open(struct npz_member **out, const struct npz *z, size_t index,
 		    char **name);
-int npz_member_read(struct npz_member *m, void *buf, size_t len);
+/* *got is less than `len` only at the end. */
+int npz_member_read(struct npz_member *m, void *buf, size_t len, size_t *got);
 int npz_member_end(struct npz_member *m); /* nothing follows, CRC is right */
 void npz_member_close(struct npz_member *m);
 

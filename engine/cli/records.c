@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Records of a source, batch after batch. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,18 +90,35 @@ static size_t batch_of(const struct source *s, uint64_t each, uint64_t left)
 	return (size_t)(n < left ? n : left);
 }
 
+/* Does the array have the dtype and the shape that was seen before? */
+static bool as_before(const struct source *s)
+{
+	const struct zr_npy *npy = &s->in.npy;
+	uint32_t axis = s->from == SOURCE_AXIS0;
+	uint32_t rank = s->item_shape.rank;
+
+	if (strcmp(npy->dtype.str, s->dtype.str))
+		return false;
+	if (!s->uniform)
+		return npy->data_bytes > 0;
+	return npy->shape.rank == rank + axis &&
+	       !memcmp(npy->shape.dims + axis, s->item_shape.dims,
+		       8 * (size_t)rank);
+}
+
 static int open_next(struct source *s)
 {
 	int status = s->npz ? input_open_member(&s->in, s->npz, s->at)
-			    : input_open(&s->in, s->paths[s->at]);
+			    : input_open(&s->in, s->files.path[s->at]);
 
 	s->at++;
 	s->open = !status;
-	if (!status)
-		s->left = s->from == SOURCE_AXIS0 && s->in.npy.shape.rank
-				  ? s->in.npy.shape.dims[0]
-				  : 1;
-	return status;
+	if (status)
+		return status;
+	if (!as_before(s))
+		return cli_fail("%s: changed while it was read", s->in.name);
+	s->left = s->from == SOURCE_AXIS0 ? s->in.npy.shape.dims[0] : 1;
+	return CLI_OK;
 }
 
 static int close_input(struct source *s)
@@ -117,7 +133,7 @@ static int close_input(struct source *s)
 /* Open inputs until one has records left; s->open is false at the end. */
 static int find_input(struct source *s)
 {
-	size_t count = s->npz ? npz_count(s->npz) : s->path_count;
+	size_t count = s->npz ? npz_count(s->npz) : s->files.count;
 	int status = CLI_OK;
 
 	while (!status && (!s->open || !s->left)) {
@@ -157,8 +173,7 @@ static int next_axis0(struct source *s, struct batch *b)
 	return add_uniform(s, b, n, each);
 }
 
-/* Whole arrays are records. Files were looked at before: that one changed its
- * dtype or shape meanwhile is told. */
+/* Whole arrays are records. */
 static int next_whole(struct source *s, struct batch *b)
 {
 	uint64_t bytes = 0;
@@ -174,17 +189,6 @@ static int next_whole(struct source *s, struct batch *b)
 			break;
 		if (b->count && bytes + npy->data_bytes > BATCH_BYTES)
 			break;
-		if (strcmp(npy->dtype.str, s->dtype.str) ||
-		    (s->kind == ZR_DENSE &&
-		     (npy->shape.rank != s->item_shape.rank ||
-		      memcmp(npy->shape.dims, s->item_shape.dims,
-			     8 * (size_t)npy->shape.rank))))
-			return cli_fail("%s: changed while it was read",
-					s->in.name);
-		if (!npy->data_bytes)
-			return cli_fail("%s: has no elements, and an empty "
-					"record cannot be stored",
-					s->in.name);
 		if (room_for(b, bytes + npy->data_bytes) ||
 		    input_read(&s->in, b->items + bytes,
 			       (size_t)npy->data_bytes))
@@ -230,33 +234,25 @@ static int next_container(struct source *s, struct batch *b)
 
 static int next_lines(struct source *s, struct batch *b)
 {
-	char *line = NULL;
-	size_t room = 0;
 	uint64_t bytes = 0;
 	int status = room_for_shapes(b, BATCH_RECORDS);
-	ssize_t n;
 
-	while (!status && b->count < most_of(s) && bytes < BATCH_BYTES &&
-	       (n = getline(&line, &room, s->lines)) >= 0) {
+	while (!status && b->count < most_of(s) && bytes < BATCH_BYTES) {
 		struct zr_shape shape = { 1, { 0 } };
+		const char *text;
+		size_t len;
 
-		s->line++;
-		if (n && line[n - 1] == '\n')
-			n--;
-		if (!n && s->skip_empty)
-			continue;
-		shape.dims[0] = (uint64_t)n;
-		status = room_for(b, bytes + (uint64_t)n);
+		status = lines_next(&s->lines, &text, &len);
+		if (status || !text)
+			break;
+		shape.dims[0] = len;
+		status = room_for(b, bytes + len);
 		if (status)
 			break;
-		memcpy(b->items + bytes, line, (size_t)n);
-		add_shape(b, &shape, (uint64_t)n);
-		bytes += (uint64_t)n;
+		memcpy(b->items + bytes, text, len);
+		add_shape(b, &shape, len);
+		bytes += len;
 	}
-	if (!status && ferror(s->lines))
-		status = cli_fail("%s: reading: %s", s->paths[0],
-				  strerror(errno));
-	free(line);
 	b->ragged.values = b->items;
 	return status;
 }
@@ -304,9 +300,9 @@ static int skip_in_arrays(struct source *s, uint64_t count)
 
 int source_skip(struct source *s, uint64_t count)
 {
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t n;
+	const char *text = "";
+	size_t len;
+	int status = CLI_OK;
 
 	if (s->from == SOURCE_CONTAINER) {
 		s->next_id += count;
@@ -314,11 +310,9 @@ int source_skip(struct source *s, uint64_t count)
 	}
 	if (s->from != SOURCE_LINES)
 		return skip_in_arrays(s, count);
-	while (count && (n = getline(&line, &room, s->lines)) >= 0)
-		if (!s->skip_empty || n > 1 || (n == 1 && line[0] != '\n'))
-			count--;
-	free(line);
-	return CLI_OK;
+	for (; count && text && !status; count--)
+		status = lines_next(&s->lines, &text, &len);
+	return status;
 }
 
 void batch_free(struct batch *b)

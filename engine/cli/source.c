@@ -2,12 +2,10 @@
  * Finding out what the SRC of a command are. */
 #include "source.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static bool same_shape(const struct zr_shape *a, const struct zr_shape *b)
 {
@@ -15,67 +13,16 @@ static bool same_shape(const struct zr_shape *a, const struct zr_shape *b)
 	       !memcmp(a->dims, b->dims, 8 * (size_t)a->rank);
 }
 
-static int add_path(struct source *s, const char *dir, const char *name)
-{
-	char *path;
-
-	if (s->path_count == s->path_room) {
-		size_t room = s->path_room ? 2 * s->path_room : 64;
-		char **grown = realloc(s->paths, room * sizeof(char *));
-
-		if (!grown)
-			return cli_fail("no memory");
-		s->paths = grown;
-		s->path_room = room;
-	}
-	if (asprintf(&path, "%s%s%s", dir ? dir : "", dir ? "/" : "", name) < 0)
-		return cli_fail("no memory");
-	s->paths[s->path_count++] = path;
-	return CLI_OK;
-}
-
-static bool ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), m = strlen(end);
-
-	return n >= m && !strcmp(name + n - m, end);
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int list_dir(struct source *s, const char *path)
-{
-	DIR *d = opendir(path);
-	int status = CLI_OK;
-	struct dirent *e;
-
-	if (!d)
-		return cli_fail("%s: %s", path, strerror(errno));
-	while (!status && (e = readdir(d)))
-		if (e->d_name[0] != '.' && ends_with(e->d_name, ".npy"))
-			status = add_path(s, path, e->d_name);
-	closedir(d);
-	if (!status && !s->path_count)
-		status = cli_fail("%s: has no .npy files and is no container",
-				  path);
-	if (!status)
-		qsort(s->paths, s->path_count, sizeof(char *), by_bytes);
-	return status;
-}
-
 static size_t inputs(const struct source *s)
 {
-	return s->npz ? npz_count(s->npz) : s->path_count;
+	return s->npz ? npz_count(s->npz) : s->files.count;
 }
 
 static int open_input(struct source *s, size_t i)
 {
 	if (s->npz)
 		return input_open_member(&s->in, s->npz, i);
-	return input_open(&s->in, s->paths[i]);
+	return input_open(&s->in, s->files.path[i]);
 }
 
 /* Empty records cannot be stored; say which file has them. */
@@ -133,11 +80,11 @@ static int look_at_arrays(struct source *s, bool ragged)
 	s->uniform = true;
 	for (size_t i = 0; i < inputs(s) && !status; i++) {
 		/* Opening a pipe could wait for ever. */
-		if (s->rewinds && !s->npz && !stat(s->paths[i], &st) &&
+		if (s->rewinds && !s->npz && !stat(s->files.path[i], &st) &&
 		    !S_ISREG(st.st_mode))
 			return cli_fail("%s: not a regular file; a pipe must "
 					"be the only source",
-					s->paths[i]);
+					s->files.path[i]);
 		status = open_input(s, i);
 		if (status)
 			break;
@@ -174,76 +121,6 @@ static int look_at_container(struct source *s, const char *path, bool ragged)
 	return CLI_OK;
 }
 
-/* What cannot be read twice is kept in a file without a name. */
-static FILE *spool(FILE *from)
-{
-	FILE *to = tmpfile();
-	char buf[65536];
-	size_t n;
-
-	while (to && (n = fread(buf, 1, sizeof(buf), from)) > 0) {
-		if (fwrite(buf, 1, n, to) != n) {
-			fclose(to);
-			to = NULL;
-		}
-	}
-	if (to && (ferror(from) || fflush(to))) {
-		fclose(to);
-		to = NULL;
-	}
-	fclose(from);
-	if (to)
-		rewind(to);
-	return to;
-}
-
-static FILE *open_lines(const char *path)
-{
-	bool is_stdin = !strcmp(path, "-");
-	FILE *f = is_stdin ? fdopen(dup(STDIN_FILENO), "r") : fopen(path, "re");
-	struct stat st;
-
-	if (f && (is_stdin || fstat(fileno(f), &st) || !S_ISREG(st.st_mode)))
-		f = spool(f);
-	return f;
-}
-
-/* Count the lines, and find an empty one before anything is written. */
-static int look_at_lines(struct source *s, const char *path)
-{
-	char *line = NULL;
-	size_t room = 0;
-	uint64_t number = 0;
-	ssize_t n;
-	int status = CLI_OK;
-
-	s->from = SOURCE_LINES;
-	s->kind = ZR_RAGGED;
-	zr_dtype_parse(&s->dtype, "|u1", 3);
-	if (add_path(s, NULL, path))
-		return CLI_FAILED;
-	s->lines = open_lines(path);
-	if (!s->lines)
-		return cli_fail("%s: %s", path, strerror(errno));
-	while (!status && (n = getline(&line, &room, s->lines)) >= 0) {
-		number++;
-		if (n && line[n - 1] == '\n')
-			n--;
-		if (n)
-			s->records++;
-		else if (!s->skip_empty)
-			status = cli_fail("%s: line %llu is empty, and an "
-					  "empty record cannot be stored; "
-					  "--skip-empty leaves such lines out",
-					  path, (unsigned long long)number);
-	}
-	if (!status && ferror(s->lines))
-		status = cli_fail("%s: reading: %s", path, strerror(errno));
-	free(line);
-	rewind(s->lines);
-	return status;
-}
-
 /* A directory is a container if it has a meta.zr, else a folder of .npy. */
 static int look_at_dir(struct source *s, const char *path, bool ragged)
 {
@@ -258,7 +135,8 @@ static int look_at_dir(struct source *s, const char *path, bool ragged)
 	if (container)
 		return look_at_container(s, path, ragged);
 	s->from = SOURCE_WHOLE;
-	return list_dir(s, path) ? CLI_FAILED : look_at_arrays(s, ragged);
+	return paths_add_folder(&s->files, path) ? CLI_FAILED
+						 : look_at_arrays(s, ragged);
 }
 
 static int look_at_npz(struct source *s, const char *path, bool ragged)
@@ -271,13 +149,18 @@ static int look_at_npz(struct source *s, const char *path, bool ragged)
 	return look_at_arrays(s, ragged);
 }
 
-static int look(struct source *s, char **paths, size_t count, bool ragged,
-		bool lines)
+static int look_at_lines(struct source *s, const char *path, bool skip_empty)
+{
+	s->from = SOURCE_LINES;
+	s->kind = ZR_RAGGED;
+	zr_dtype_parse(&s->dtype, "|u1", 3);
+	return lines_open(&s->lines, path, skip_empty, &s->records);
+}
+
+static int look(struct source *s, char **paths, size_t count, bool ragged)
 {
 	struct stat st;
 
-	if (lines)
-		return look_at_lines(s, paths[0]);
 	if (count == 1 && !strcmp(paths[0], "-")) {
 		s->rewinds = false;
 	} else if (count == 1) {
@@ -285,7 +168,7 @@ static int look(struct source *s, char **paths, size_t count, bool ragged,
 			return cli_fail("%s: %s", paths[0], strerror(errno));
 		if (S_ISDIR(st.st_mode))
 			return look_at_dir(s, paths[0], ragged);
-		if (ends_with(paths[0], ".npz"))
+		if (paths_has_extension(paths[0], ".npz"))
 			return look_at_npz(s, paths[0], ragged);
 		/* A pipe with a name is read once, as standard input is. */
 		s->rewinds = S_ISREG(st.st_mode);
@@ -293,12 +176,13 @@ static int look(struct source *s, char **paths, size_t count, bool ragged,
 	s->from = SOURCE_AXIS0;
 	for (size_t i = 0; i < count; i++) {
 		if (count > 1 &&
-		    (!strcmp(paths[i], "-") || ends_with(paths[i], ".npz") ||
+		    (!strcmp(paths[i], "-") ||
+		     paths_has_extension(paths[i], ".npz") ||
 		     (!stat(paths[i], &st) && S_ISDIR(st.st_mode))))
 			return cli_fail("%s: of several sources each must be "
 					"a .npy file",
 					paths[i]);
-		if (add_path(s, NULL, paths[i]))
+		if (paths_add(&s->files, paths[i]))
 			return CLI_FAILED;
 	}
 	return look_at_arrays(s, ragged);
@@ -310,10 +194,10 @@ int source_open(struct source *s, char **paths, size_t count, bool ragged,
 	int status;
 
 	memset(s, 0, sizeof(*s));
-	s->in.fd = -1;
+	s->in.fd = s->in.spool = -1;
 	s->rewinds = true;
-	s->skip_empty = skip_empty;
-	status = look(s, paths, count, ragged, lines);
+	status = lines ? look_at_lines(s, paths[0], skip_empty)
+		       : look(s, paths, count, ragged);
 	if (status)
 		source_close(s);
 	return status;
@@ -325,13 +209,10 @@ void source_close(struct source *s)
 	npz_close(s->npz);
 	zr_reader_free(s->r);
 	zr_close(s->c);
-	if (s->lines)
-		fclose(s->lines);
-	for (size_t i = 0; i < s->path_count; i++)
-		free(s->paths[i]);
-	free(s->paths);
+	lines_close(&s->lines);
+	paths_free(&s->files);
 	memset(s, 0, sizeof(*s));
-	s->in.fd = -1;
+	s->in.fd = s->in.spool = -1;
 }
 
 int source_rewind(struct source *s)
@@ -342,8 +223,7 @@ int source_rewind(struct source *s)
 	s->at = 0;
 	s->left = 0;
 	s->next_id = 0;
-	s->line = 0;
-	if (s->lines)
-		rewind(s->lines);
+	if (s->lines.f)
+		lines_rewind(&s->lines);
 	return CLI_OK;
 }

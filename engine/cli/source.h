@@ -4,6 +4,8 @@
 #define SOURCE_H
 
 #include "input.h"
+#include "lines.h"
+#include "paths.h"
 
 /* Some records in a row. The memory is the batch's and is used again. */
 struct batch {
@@ -28,9 +30,8 @@ struct source {
 		SOURCE_CONTAINER,
 		SOURCE_LINES
 	} from;
-	char **paths; /* files, in order */
-	size_t path_count, path_room;
-	struct npz *npz; /* or its members */
+	struct paths files; /* in order */
+	struct npz *npz;    /* or its members */
 	size_t at;       /* next file or member */
 	struct input in;
 	bool open;     /* `in` is */
@@ -38,9 +39,7 @@ struct source {
 	struct zr_container *c;
 	struct zr_reader *r;
 	uint64_t next_id;
-	FILE *lines;
-	uint64_t line;
-	bool skip_empty;
+	struct lines lines;
 };
 
 /* Look at SRC...; `ragged` makes records of one shape Ragged as well. If

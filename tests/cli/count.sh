@@ -30,13 +30,13 @@ finish() {
 	exit
 }
 
-# done_well CMD...: CMD must exit with 0 and say nothing on stderr. What it
+# done_well CMD...: CMD must exit with 0 and be quiet (lib.sh). What it
 # prints is in $work/.out.
 done_well() {
 	"$@" >"$work/.out" 2>"$work/.err" </dev/null
 	local status=$?
 
-	if [ $status != 0 ] || [ -s "$work/.err" ]; then
+	if [ $status != 0 ] || ! quiet "$work/.err" "$@"; then
 		failed "$*: exit status $status: $(head -c 600 "$work/.err")"
 		return 1
 	fi

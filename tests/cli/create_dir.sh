@@ -50,6 +50,26 @@ done_well "$ZRECORD" ls -l c.zr
 sizes=$("$ZRECORD" ls -l c.zr | grep -o '([0-9]*,)' | tr -d '(,)\n')
 [ "$sizes" = 3754126 ] || failed "order of names: $sizes"
 rm -r c.zr
+# What is left out is said, behind what was made; -q says neither.
+touch order/.hidden.npy
+"$ZRECORD" create c.zr order 2>.err
+[ "$(wc -l <.err)" = 1 ] && grep -q "^c\.zr: 7 records, .* 4, the first is '\.hid" .err ||
+	failed "left out: $(cat .err)"
+rm -r c.zr
+"$ZRECORD" create -q c.zr order 2>.err
+[ -s .err ] && failed "-q: $(cat .err)"
+rm -r c.zr
+# An extension may be in capitals.
+mkdir upper
+make npy upper/A.NPY '<i4' 3
+make npy upper/b.npy '<i4' 3
+done_well "$ZRECORD" create c.zr upper
+has c.zr records 2
+rm -r c.zr upper
+mkdir upper
+touch upper/notes
+refused 1 "upper: .*no \.npy files.*notes" "$ZRECORD" create c.zr upper
+rm -r upper
 # A folder named like a file is no record.
 mkdir order/zz.npy
 refused 1 "zz\.npy" "$ZRECORD" create c.zr order
@@ -92,6 +112,33 @@ says "many files" "0
 
 5"
 rm -rf c.zr many
+
+# A listing that fails half way must not make a smaller container.
+cat >shim.c <<'C'
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+struct dirent *readdir(DIR *d)
+{
+	static int n;
+
+	if (n++ == 4) {
+		errno = EIO;
+		return 0;
+	}
+	return ((struct dirent * (*)(DIR *)) dlsym(RTLD_NEXT, "readdir"))(d);
+}
+struct dirent64 *readdir64(DIR *d)
+{
+	return (struct dirent64 *)readdir(d);
+}
+C
+if ! ldd "$ZRECORD" | grep -q asan &&
+	${CC:-cc} -shared -fPIC shim.c -o shim.so -ldl 2>/dev/null; then
+	refused 1 "same: listing.*Input/output" \
+		env LD_PRELOAD="$PWD/shim.so" "$ZRECORD" create c.zr same
+fi
 
 # What cannot be.
 make npy same/zz.npy '<i8' 2,3

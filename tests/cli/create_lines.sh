@@ -74,10 +74,42 @@ has c.zr records 20000
 has c.zr codec zstd_dict
 lines_back c.zr many.txt
 # As a pipe.
-"$ZRECORD" create c.zr --lines /dev/stdin <many.txt || failed "/dev/stdin"
+"$ZRECORD" create -q c.zr --lines /dev/stdin <many.txt || failed "/dev/stdin"
 lines_back c.zr many.txt
-cat many.txt | "$ZRECORD" create c.zr --lines /dev/stdin || failed "a pipe"
+cat many.txt | "$ZRECORD" create -q c.zr --lines /dev/stdin || failed "a pipe"
 lines_back c.zr many.txt
+
+# What is no text is refused, by what it is and how to get there.
+printf 'one\ntwo\n' >t.txt
+gzip -c t.txt >t.gz
+refused 1 "t\.gz: gzip.*: zcat t\.gz \| zrecord create --lines - DST" \
+	"$ZRECORD" create c.zr --lines t.gz
+for magic in '\050\265\057\375:zstdcat' '\3757zXZ\0:xzcat' 'BZh91AY&SY:bzcat' \
+	'\004"M\030:lz4cat' '\377\376a\0\n\0:iconv' '\376\377\0a\0\n:iconv' \
+	'\223NUMPY\001:npy' 'PK\003\004:npz' '\211HDF\r\n\032\n:HDF5' \
+	'text\nand a \0 byte\n:byte 11 is NUL'; do
+	# shellcheck disable=SC2059
+	printf "${magic%:*}" >'a file'
+	refused 1 "a file: .*${magic##*:}" "$ZRECORD" create c.zr --lines 'a file'
+done
+refused 1 "iconv -f UTF-16 -t UTF-8 'a file' \|" \
+	"$ZRECORD" create c.zr --lines 'a file'
+"$ZRECORD" create c.zr --lines - <t.gz 2>.err &&
+	failed "gzip data of standard input"
+grep -q "standard input: gzip.*| zcat | " .err || failed "$(cat .err)"
+# All else is text of some encoding, also Latin-1 and words of a magic.
+for text in '\351t\351\n' 'PAR1\n' 'PK\n' '\377\n' 'BZh9\n' '\033[1m\n' \
+	'\357\273\277bom\n'; do
+	# shellcheck disable=SC2059
+	printf "$text" >l.txt
+	done_well "$ZRECORD" create c.zr --lines l.txt && lines_back c.zr l.txt
+done
+
+# A pipe is kept in TMPDIR, which is named when that fails.
+cat many.txt | TMPDIR=$work/no/where "$ZRECORD" create c.zr --lines - 2>.err &&
+	failed "kept somewhere else than TMPDIR"
+grep -q "standard input: .*$work/no/where.*TMPDIR" .err ||
+	failed "TMPDIR: $(cat .err)"
 
 refused 1 "none\.txt" "$ZRECORD" create c.zr --lines none.txt
 refused 1 "\.: .*directory" "$ZRECORD" create c.zr --lines .

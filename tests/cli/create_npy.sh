@@ -91,6 +91,39 @@ refused 1 "z\.npy" "$ZRECORD" create c.zr a.npy z.npy
 make npy d.npy '>i4' 5,3
 refused 1 "d\.npy.*i4" "$ZRECORD" create c.zr a.npy d.npy
 
+# Fortran order is read in blocks: the same bytes, and memory that is bounded.
+cat >order.py <<'P'
+import array, resource, struct, subprocess, sys
+rows, cols = 2400000, 10
+def head(fortran):
+    t = (b"{'descr': '<u4', 'fortran_order': %s, 'shape': (%d, %d), }" %
+         (str(fortran).encode(), rows, cols))
+    t += b" " * (117 - len(t)) + b"\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(t)) + t
+with open("order_c.npy", "wb") as c, open("order_f.npy", "wb") as f:
+    c.write(head(False))
+    f.write(head(True))
+    for i in range(0, rows * cols, 1 << 20):
+        array.array("I", range(i, min(i + (1 << 20), rows * cols))).tofile(c)
+    for i in range(cols):
+        array.array("I", range(i, rows * cols, cols)).tofile(f)
+for dst, src in (("f1", "order_f.npy"), ("f2", "-")):
+    with open("order_f.npy", "rb") as f:
+        data = None if src != "-" else f.read()
+    subprocess.run([sys.argv[1], "create", "-q", "-j1", dst, src], input=data,
+                   check=True)
+    if dst == "f1":
+        print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+P
+kib=$("$PYTHON" order.py "$ZRECORD") || failed "order.py"
+ldd "$ZRECORD" | grep -q asan || [ "$kib" -lt 65536 ] ||
+	failed "96 MB in Fortran order took $kib KiB"
+done_well "$ZRECORD" create c.zr order_c.npy
+for dst in f1 f2; do
+	cmp c.zr/data.zr $dst/data.zr || failed "Fortran order, $dst"
+done
+rm -r c.zr f1 f2 order*
+
 # What cannot be: the path, and why.
 make npy s.npy '<i4' -
 refused 1 "s\.npy.*0-d" "$ZRECORD" create c.zr s.npy
@@ -110,9 +143,13 @@ for bytes in 0 1 5 6 8 10 11 12 50 127; do
 	refused 1 "cut\.npy" "$ZRECORD" create c.zr cut.npy
 done
 echo 'hello, world: not an array' >text.npy
-refused 1 "text\.npy" "$ZRECORD" create c.zr text.npy
+refused 1 "text\.npy: not a \.npy file.*--lines" "$ZRECORD" create c.zr text.npy
+echo hi >text.npy
+refused 1 "text\.npy: not a \.npy file.*--lines" "$ZRECORD" create c.zr text.npy
 : >empty.npy
-refused 1 "empty\.npy" "$ZRECORD" create c.zr empty.npy
+refused 1 "empty\.npy: .*empty" "$ZRECORD" create c.zr empty.npy
+gzip -c a.npy >gz.npy
+refused 1 "gz\.npy: not a \.npy file but gzip" "$ZRECORD" create c.zr gz.npy
 make header o.npy "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }" 00
 refused 1 "o\.npy.*object" "$ZRECORD" create c.zr o.npy
 make header st.npy "{'descr': [('a', '<i4')], 'fortran_order': False, \

@@ -50,11 +50,16 @@ import zipfile
 head = b"\x93NUMPY\x01\x00\x76\x00" + (
     b"{'descr': '<i8', 'fortran_order': False, 'shape': (), }" + b" " * 62 +
     b"\n")
-with zipfile.ZipFile("many.npz", "w") as z:
-    for i in range(70000):
-        z.writestr(f"arr_{i}.npy", head + i.to_bytes(8, "little"))
+for n in (65535, 70000):
+    with zipfile.ZipFile(f"many{n}.npz", "w") as z:
+        for i in range(n):
+            z.writestr(f"arr_{i}.npy", head + i.to_bytes(8, "little"))
 P
-done_well "$ZRECORD" create c.zr many.npz
+# 65535 is the most without it.
+done_well "$ZRECORD" create c.zr many65535.npz
+has c.zr records 65535
+rm -rf c.zr
+done_well "$ZRECORD" create c.zr many70000.npz
 has c.zr records 70000
 done_well "$ZRECORD" cat c.zr 0,65535,65536,69999
 says "70000 members" "0
@@ -140,6 +145,16 @@ open("size.npz", "wb").write(bad)
 bad = bytearray(a)
 bad[at + 8] |= 1
 open("secret.npz", "wb").write(bad)
+# Two of one name.
+import warnings
+warnings.simplefilter("ignore")
+with zipfile.ZipFile("twice.npz", "w") as z:
+    for name in ("a", "b", "a"):
+        z.writestr(name + ".npy", npy)
+# One of many is wrong.
+with zipfile.ZipFile("one.npz", "w") as z:
+    for i in range(100):
+        z.writestr(f"arr_{i}.npy", npy + b"x" * (i == 77))
 # A directory that says it is at the end of time.
 end = a.rindex(b"PK\5\6")
 bad = bytearray(a)
@@ -153,6 +168,13 @@ done
 refused 1 "notes\.txt" "$ZRECORD" create c.zr text.npz
 refused 1 "other\.npy.*u4" "$ZRECORD" create c.zr types.npz
 refused 1 "arr_0\.npy" "$ZRECORD" create c.zr crc.npz
+refused 1 "twice\.npz:a\.npy.*two" "$ZRECORD" create c.zr twice.npz
+refused 1 "one\.npz:arr_77\.npy.*1 bytes more" "$ZRECORD" create c.zr one.npz
+refused 1 "short\.npz:arr_0\.npy.*early" "$ZRECORD" create c.zr short.npz
+refused 1 "bz2\.npz:arr_0\.npy" "$ZRECORD" create c.zr bz2.npz
+refused 1 "secret\.npz:arr_0\.npy.*encrypted" "$ZRECORD" create c.zr secret.npz
+mkfifo fifo.npz
+refused 1 "fifo\.npz.*regular" timeout 20 "$ZRECORD" create c.zr fifo.npz
 refused 1 "" "$ZRECORD" create c.zr a.npz a.npz
 [ ! -e c.zr ] || failed "an error left c.zr"
 nothing_left
