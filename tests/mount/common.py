@@ -29,6 +29,8 @@ with open(FS, "rb") as program:
     # Slower, and what is freed stays resident for a while.
     SANITIZED = b"__asan_init" in program.read()
 WORK = tempfile.mkdtemp(prefix="zrmount-")
+libc = ctypes.CDLL(None, use_errno=True)
+GETDENTS = 217 if os.uname().machine == "x86_64" else 61
 # Under a sanitizer everything is slower.
 PATIENCE = 60
 
@@ -46,6 +48,37 @@ def check(ok, what):
 def quiet(*cmd, timeout=PATIENCE, **more):
     return subprocess.run(cmd, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, timeout=timeout, **more)
+
+
+def c_call(name, *args):
+    r = getattr(libc, name)(*args)
+    if r < 0:
+        e = ctypes.get_errno()
+        raise OSError(e, f"{name}: {os.strerror(e)}")
+    return r
+
+
+def getdents(fd, size):
+    """The next entries as (name, inode, offset, type), from one call with
+    `size` bytes of room."""
+    buf = ctypes.create_string_buffer(size)
+    n = c_call("syscall", GETDENTS, fd, buf, size)
+    at, out = 0, []
+    while at < n:
+        ino, off, length, kind = struct.unpack_from("<QqHB", buf.raw, at)
+        name = buf.raw[at + 19:at + length].split(b"\0", 1)[0].decode()
+        out.append((name, ino, off, kind))
+        at += length
+    return out
+
+
+def listing(fd, size):
+    """All entries of a folder; `size` may be a function that gives sizes."""
+    os.lseek(fd, 0, os.SEEK_SET)
+    out = []
+    while piece := getdents(fd, size() if callable(size) else size):
+        out += piece
+    return out
 
 
 def wait_until(condition, seconds=PATIENCE / 3):

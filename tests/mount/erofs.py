@@ -10,15 +10,7 @@ import stat
 
 from common import *
 
-libc = ctypes.CDLL(None, use_errno=True)
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
-
-
-def c_call(name, *args):
-    r = getattr(libc, name)(*args)
-    if r < 0:
-        raise OSError(ctypes.get_errno(), name)
-    return r
 
 
 def timespecs():

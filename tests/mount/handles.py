@@ -6,7 +6,6 @@ import errno
 
 from common import *
 
-libc = ctypes.CDLL(None, use_errno=True)
 AT_FDCWD, ROOM = -100, 128
 
 

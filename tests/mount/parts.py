@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Cases of several parts, each counted by itself; the long forms of them."""
-import ctypes
 import signal
 import traceback
 
@@ -8,7 +7,6 @@ import common
 from common import *
 
 LONG = os.environ.get("ZRECORD_LONG", "") not in ("", "0")
-libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Skip(Exception):
@@ -42,14 +40,6 @@ def part(name):
             print(f"ok - {name} ({time.monotonic() - start:.1f}s)", flush=True)
         return function
     return run
-
-
-def c_call(name, *args):
-    r = getattr(libc, name)(*args)
-    if r < 0:
-        e = ctypes.get_errno()
-        raise OSError(e, f"{name}: {os.strerror(e)}")
-    return r
 
 
 def needs_root():

@@ -218,9 +218,6 @@ def folder_calls(p, path):
     ], fd
 
 
-GETDENTS = 217 if os.uname().machine == "x86_64" else 61
-
-
 def run_tables(p, names, label, without=()):
     wrong = []
     for path in names:
@@ -355,35 +352,15 @@ def attributes():
 
 # ---- Listings -------------------------------------------------------------
 
-def getdents(fd, size):
-    buf = ctypes.create_string_buffer(size)
-    n = c_call("syscall", GETDENTS, fd, buf, size)
-    at, out = 0, []
-    while at < n:
-        ino, off, length, kind = struct.unpack_from("<QqHB", buf.raw, at)
-        name = buf.raw[at + 19:at + length].split(b"\0", 1)[0].decode()
-        out.append((name, ino, off, kind))
-        at += length
-    return out
-
-
-def whole(fd, size):
-    os.lseek(fd, 0, os.SEEK_SET)
-    out = []
-    while piece := getdents(fd, size() if callable(size) else size):
-        out += piece
-    return out
-
-
 def anywhere(p, folder, rounds, rand):
     """Two readers of one folder, each jumping as it likes."""
     fds = [os.open(f"{p}/{folder}", os.O_RDONLY) for _ in range(2)]
-    entries = whole(fds[0], 1 << 16)
+    entries = listing(fds[0], 1 << 16)
     names = [e[0] for e in entries]
     check(names[:2] == [".", ".."] and len(set(names)) == len(names), folder)
     check(len({e[2] for e in entries}) == len(entries), f"{folder}: offsets")
     if len(entries) < 2000:
-        check(whole(fds[1], lambda: rand.choice((32, 48, 64, 100, 999, 4096)))
+        check(listing(fds[1], lambda: rand.choice((32, 48, 64, 100, 999, 4096)))
               == entries, f"{folder}: by pieces of any size")
     at = [0, 0]
     os.lseek(fds[0], 0, os.SEEK_SET)
@@ -407,7 +384,7 @@ def anywhere(p, folder, rounds, rand):
         check(set(got) <= known, f"{folder} at {place}: {got[:1]}")
         check(place < len(entries) * 8 or not got, f"{folder} at {place}")
     if len(entries) < 2000:
-        check(whole(fds[0], 1 << 15) == entries, f"{folder}: again")
+        check(listing(fds[0], 1 << 15) == entries, f"{folder}: again")
     for fd in fds:
         os.close(fd)
     return entries

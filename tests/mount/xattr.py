@@ -44,7 +44,6 @@ with Mount(c, "-o", "xattr") as p:
                  "user.zrecord."):
         check(outcome(f"{p}/records/1.npy", name) in ("ENODATA", "ENOTSUP"),
               f"{name}: {outcome(f'{p}/records/1.npy', name)}")
-    libc = ctypes.CDLL(None, use_errno=True)
     small = ctypes.create_string_buffer(3)
     got = libc.getxattr(f"{p}/records/1.npy".encode(), b"user.zrecord.shape",
                         small, 3)
