@@ -126,7 +126,7 @@ fuzz:
 # ---- Checks -------------------------------------------------------------
 
 groups := selftest headers symbols includes unit asan engine fuzz cli mount \
-	interop
+	interop tree
 .PHONY: check check-groups check-long check-unit check-asan check-cli \
 	check-mount check-interop check-headers check-symbols check-stress \
 	check-fuzz check-engine check-valgrind
