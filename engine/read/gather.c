@@ -214,11 +214,12 @@ static struct zr_executor *worth_sharing(const struct zr_gather *g,
 static void gather_task(void *ctx, unsigned lane, size_t task)
 {
 	struct zr_gather *g = ctx;
-	size_t first = task * g->run;
-	size_t end = g->count - first < g->run ? g->count : first + g->run;
-	volatile size_t next = first;
+	size_t first, end;
+	volatile size_t next;
 	int rc;
 
+	zr_split_span(&g->split, task, &first, &end);
+	next = first;
 	g->r->lane[lane].stream = g->stream;
 	if (g->ahead)
 		ask_ahead(g, end);
@@ -239,8 +240,8 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 	uint64_t task_bytes = raw ? TASK_RAW : TASK_ENCODED;
 	uint64_t alone = raw ? ALONE_RAW : ALONE_ENCODED;
 	bool watched = g->count >= WATCHED_COUNT || bytes >= WATCHED_BYTES;
+	struct zr_executor *ex = worth_sharing(g, bytes, alone);
 	uint64_t io = 0;
-	size_t tasks;
 
 	if (!g->count)
 		return 0;
@@ -250,7 +251,15 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 		g->run = each < task_bytes
 				 ? (size_t)(task_bytes / (each + 1)) + 1
 				 : 1;
-	tasks = (g->count - 1) / g->run + 1;
+	g->split = (struct zr_split){
+		.count = g->count,
+		.run = g->run,
+		.places = g->out ? g->out->offsets : NULL,
+		.width = each,
+	};
+	if (raw)
+		zr_split_fresh(&g->split, g->dst, bytes,
+			       zr_executor_threads(ex));
 	atomic_init(&g->failed_at, SIZE_MAX);
 	g->code = 0;
 	pthread_mutex_init(&g->lock, NULL);
@@ -258,7 +267,7 @@ int zr_gather_all(struct zr_gather *g, uint64_t bytes)
 		io = zr_thread_io();
 	if (watched && zr_is_cold(g->r->c))
 		g->ahead = (size_t)(AHEAD_BYTES / (each + 1)) + 1;
-	zr_executor_run(worth_sharing(g, bytes, alone), tasks, gather_task, g);
+	zr_executor_run(ex, zr_split_tasks(&g->split), gather_task, g);
 	if (bytes >= alone)
 		zr_executor_touch(g->r->ex);
 	if (watched)

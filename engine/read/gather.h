@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "reader.h"
+#include "split.h"
 
 /* One record of a gather. Returns 0 or a negative errno. */
 struct zr_gather;
@@ -25,6 +26,7 @@ struct zr_gather {
 	atomic_bool apart; /* reading several at once failed: one by one */
 	bool stream;       /* too long for the cache */
 	size_t run;        /* records of a task */
+	struct zr_split split;
 	size_t ahead;      /* records to ask the disk for, 0: none */
 	size_t asked;      /* under lock: the first not asked for */
 	atomic_size_t failed_at; /* smallest i that failed, or SIZE_MAX */

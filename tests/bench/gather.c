@@ -2,7 +2,8 @@
  * Gathers of one container by libzrecord and by others, in one process, in
  * turn, on the same ids and into the same buffer:
  *
- *   gather [-b BATCH] [-r ROUNDS] [-t THREADS] [-l LIBSTORE] [-n NPY] CONTAINER
+ *   gather [-f] [-b BATCH] [-r ROUNDS] [-t THREADS] [-l LIBSTORE] [-n NPY]
+ *          CONTAINER
  *
  *   ours     zr_gather_dense, zr_gather_ragged
  *   loaderx  the store library LIBSTORE with loaderx's C functions
@@ -11,12 +12,16 @@
  *   memcpy   of the same records of NPY, mapped: the plain way to read a
  *            Dense raw container
  *
+ * With -f each batch goes into memory that is mapped for it and unmapped after
+ * it, as NumPy does with a new array of each batch.
+ *
  * The last two run on the threads of an executor, in the tasks that libzrecord
  * makes. Prints one JSON line: medians over the rounds of MiB/s of elements
  * and thousand records/s, and medians of the ratios of ours to each other in
  * the same round. Every round takes 0.2 s for each. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +79,7 @@ struct bench {
 	uint64_t *lengths, *offsets;
 	unsigned char *dst;
 	size_t dst_size;
+	bool fresh;
 	struct zr_ragged ragged;
 	uint64_t bytes, records; /* of elements, in all that ours gathered */
 };
@@ -177,6 +183,18 @@ static void plain_memcpy(struct bench *b)
 	in_tasks(b, b->batch * b->info->record_bytes, ALONE_RAW, memcpy_task);
 }
 
+/* As NumPy's allocator does it: large arrays are asked to be on huge pages. */
+static void map_dst(struct bench *b)
+{
+	b->dst = mmap(NULL, b->dst_size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (b->dst == MAP_FAILED)
+		die("no memory");
+	madvise(b->dst, b->dst_size, MADV_HUGEPAGE);
+	b->ragged.values = b->dst;
+	b->ragged.values_size = b->dst_size;
+}
+
 /* Thousand records per second in one round. */
 static double round_of(struct bench *b, const struct contender *who,
 		       const uint64_t *ids)
@@ -192,7 +210,11 @@ static double round_of(struct bench *b, const struct contender *who,
 				at = 0;
 			b->ids = ids + at;
 			at += b->batch;
+			if (b->fresh)
+				map_dst(b);
 			who->gather(b);
+			if (b->fresh)
+				munmap(b->dst, b->dst_size);
 		}
 		records += burst * b->batch;
 		t = now() - start;
@@ -321,13 +343,7 @@ static void open_buffers(struct bench *b, const char *path)
 	b->lengths = malloc(b->batch * 8);
 	b->offsets = malloc((b->batch + 1) * 8);
 	b->dst_size = b->batch * (size_t)most;
-	b->dst = mmap(NULL, b->dst_size, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (b->dst == MAP_FAILED)
-		die("no memory");
-	madvise(b->dst, b->dst_size, MADV_HUGEPAGE);
-	b->ragged.values = b->dst;
-	b->ragged.values_size = b->dst_size;
+	map_dst(b);
 	b->ragged.count_size = b->batch;
 	b->ragged.dims_size = b->batch * ZR_RANK_MAX;
 	b->ragged.offsets = malloc((b->batch + 1) * 8);
@@ -360,9 +376,9 @@ static void print(const struct bench *b, const struct contender *who,
 {
 	double mean = (double)b->bytes / (double)b->records, ratio[ROUNDS_MAX];
 
-	printf("{\"batch\": %zu, \"threads\": %u, \"rounds\": %zu, "
-	       "\"record_bytes\": %.1f",
-	       b->batch, zr_executor_threads(b->ex), rounds, mean);
+	printf("{\"fresh\": %s, \"batch\": %zu, \"threads\": %u, "
+	       "\"rounds\": %zu, \"record_bytes\": %.1f",
+	       b->fresh ? "true" : "false", b->batch, zr_executor_threads(b->ex), rounds, mean);
 	for (size_t k = 0; k < count; k++) {
 		double krec = median(who[k].krec, rounds);
 
@@ -388,8 +404,10 @@ int main(int argc, char **argv)
 	struct zr_error err;
 	int o;
 
-	while ((o = getopt(argc, argv, "b:r:t:l:n:")) != -1) {
-		if (o == 'b')
+	while ((o = getopt(argc, argv, "fb:r:t:l:n:")) != -1) {
+		if (o == 'f')
+			b.fresh = true;
+		else if (o == 'b')
 			b.batch = strtoul(optarg, NULL, 10);
 		else if (o == 'r')
 			rounds = strtoul(optarg, NULL, 10);
@@ -404,7 +422,7 @@ int main(int argc, char **argv)
 	}
 	if (argc - optind != 1 || rounds < 1 || rounds > ROUNDS_MAX ||
 	    b.batch < 1 || b.batch > IDS)
-		die("usage: gather [-b BATCH] [-r ROUNDS] [-t THREADS] "
+		die("usage: gather [-f] [-b BATCH] [-r ROUNDS] [-t THREADS] "
 		    "[-l LIBSTORE] [-n NPY] CONTAINER");
 	if (zr_open(&b.c, argv[optind], NULL, &err))
 		die(err.message);

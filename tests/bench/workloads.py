@@ -7,8 +7,9 @@ usage: workloads.py --build DIR [--scale F] [--rounds N] [--batch B]
 
 Makes containers of each workload with loaderx (raw, zstd) and with zrecord
 (zstd_dict, level 3). On each runs DIR/bench/gather (tests/bench/gather.c) with
-1 thread and with all CPUs: against loaderx's C functions, libzstd alone, and
-memcpy. Then compares with peers.py, from Python. Prints JSON lines and tables.
+1 thread and with all CPUs, raw also into fresh memory for each batch: against
+loaderx's C functions, libzstd alone, and memcpy. Then compares with peers.py,
+from Python. Prints JSON lines and tables.
 
 Images are synthetic, smooth with noise; tokens are of real text (texts.py).
 --scale 1 is 1500 images, and as many tokens as 200000 records of 512 have.
@@ -100,13 +101,15 @@ def containers(data, tmp, zrecord):
     return paths
 
 
-def gather(a, path, tmp, threads, codec):
+def gather(a, path, tmp, threads, codec, fresh):
     lib = os.path.join(os.path.dirname(loaderx.__file__), "lib", "libstore.so")
     npy = f"{tmp}/dense.npy"
     cmd = [f"{a.build}/bench/gather", "-l", lib, "-b", str(a.batch),
            "-r", str(a.rounds), "-t", str(threads)]
     if codec == "raw" and os.path.exists(npy):
         cmd += ["-n", npy]
+    if fresh:
+        cmd += ["-f"]
     out = subprocess.run(cmd + [path], check=True, capture_output=True,
                          text=True).stdout
     return json.loads(out)
@@ -126,9 +129,11 @@ def measure(a, name, data, absent, rows):
         paths = containers(data, tmp, f"{a.build}/zrecord")
         for codec in CODECS:
             for threads in sorted({1, os.cpu_count()}):
-                row = gather(a, paths[codec], tmp, threads, codec)
-                say(workload=name, codec=codec, load=load(), **row)
-                rows[0].append((name, codec, row))
+                for fresh in (False, True) if codec == "raw" else (False,):
+                    row = gather(a, paths[codec], tmp, threads, codec, fresh)
+                    say(workload=name, codec=codec, load=load(), **row)
+                    kind = codec + ", fresh" if fresh else codec
+                    rows[0].append((name, kind, row))
         for codec in CODECS if a.peers else ():
             folder = f"{tmp}/{codec}.peers"
             os.mkdir(folder)
