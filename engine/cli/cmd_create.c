@@ -169,7 +169,9 @@ static int create(struct create *k, const char *dst, char **src, size_t count)
 
 	/* zr_create says so as well, but only after training. */
 	if (!lstat(dst, &st))
-		return cli_fail("%s: exists already", dst);
+		return cli_fail("%s: exists already; remove it, or choose another "
+				"destination",
+				dst);
 	status = source_open(&k->src, src, count, k->ragged, k->lines != NULL,
 			     k->skip_empty);
 	if (status)
@@ -268,29 +270,41 @@ static int parse(const struct command *cmd, struct create *k, bool lines,
 	return status;
 }
 
+/* Of --lines FILE DST. */
+static int create_lines(const struct command *cmd, struct create *k, int argc,
+			char **argv)
+{
+	char *lines;
+	int status;
+
+	if (argc != 1)
+		return cli_usage(cmd, "--lines FILE and a destination, nothing "
+				      "else");
+	status = options_value_order(cmd, "--lines", argv[0], k->lines, argv[0]);
+	if (status >= 0)
+		return status;
+	lines = strdup(k->lines);
+	status = lines ? create(k, argv[0], &lines, 1) : cli_fail("no memory");
+	free(lines);
+	return status;
+}
+
 static int run_create(const struct command *cmd, int argc, char **argv)
 {
 	struct create k = { .opt = ZR_CREATE_OPTIONS_INIT };
 	int status = parse(cmd, &k, true, argc, argv);
-	char *lines;
 
 	if (status >= 0)
 		return status;
-	argc -= optind;
-	argv += optind;
-	if (k.lines) {
-		if (argc != 1)
-			return cli_usage(cmd, "--lines FILE and a destination, "
-					      "nothing else");
-		lines = strdup(k.lines);
-		status = lines ? create(&k, argv[0], &lines, 1)
-			       : cli_fail("no memory");
-		free(lines);
-		return status;
-	}
-	if (argc < 2)
+	if (k.lines)
+		return create_lines(cmd, &k, argc - optind, argv + optind);
+	if (argc - optind < 2)
 		return cli_usage(cmd, "expected a destination and sources");
-	return create(&k, argv[0], argv + 1, (size_t)argc - 1);
+	status = options_order(cmd, true, argc, argv);
+	if (status >= 0)
+		return status;
+	return create(&k, argv[optind], argv + optind + 1,
+		      (size_t)(argc - optind - 1));
 }
 
 static int run_recode(const struct command *cmd, int argc, char **argv)
@@ -303,6 +317,9 @@ static int run_recode(const struct command *cmd, int argc, char **argv)
 		return status;
 	if (argc - optind != 2)
 		return cli_usage(cmd, "expected a container and a destination");
+	status = options_order(cmd, false, argc, argv);
+	if (status >= 0)
+		return status;
 	c = cli_open(argv[optind], 0);
 	if (!c)
 		return CLI_FAILED;

@@ -193,6 +193,9 @@ static int run(const struct command *cmd, int argc, char **argv)
 				 as);
 	if (argc - optind != 2)
 		return cli_usage(cmd, "expected a container and a destination");
+	status = options_order(cmd, false, argc, argv);
+	if (status >= 0)
+		return status;
 	c = cli_open(argv[optind], 0);
 	if (!c)
 		return CLI_FAILED;

@@ -154,6 +154,9 @@ static int run(const struct command *cmd, int argc, char **argv)
 		return status;
 	if (argc - optind != 2)
 		return cli_usage(cmd, "expected a container and a destination");
+	status = options_order(cmd, false, argc, argv);
+	if (status >= 0)
+		return status;
 	return cli_flush(recover(argv[optind], argv[optind + 1]));
 }
 

@@ -73,6 +73,10 @@ static int run(const struct command *cmd, int argc, char **argv)
 		return cli_usage(cmd, "-o FILE says where to write it");
 	if (optind == argc)
 		return cli_usage(cmd, "expected sources");
+	status = options_value_order(cmd, "-o", path, argv[optind],
+				     argv[optind]);
+	if (status >= 0)
+		return status;
 	return train(path, argv + optind, (size_t)(argc - optind), tier);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "near.h"
 #include "output.h"
 
 static const struct command *const commands[] = {
@@ -33,53 +34,28 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-/* Levenshtein distance of two short words. */
-static unsigned distance(const char *a, const char *b)
-{
-	unsigned row[32];
-	size_t n = strlen(b);
-
-	if (strlen(a) > 30 || n > 30)
-		return 99;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = (unsigned)j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = (unsigned)i;
-		for (size_t j = 1; j <= n; j++) {
-			unsigned change = diagonal + (a[i - 1] != b[j - 1]);
-			unsigned best =
-				row[j] < row[j - 1] ? row[j] : row[j - 1];
-
-			diagonal = row[j];
-			row[j] = best + 1 < change ? best + 1 : change;
-		}
-	}
-	return row[n];
-}
-
 static int unknown(const char *name)
 {
-	const struct command *best = commands[0];
+	const struct command *best = NULL;
+	unsigned least = NEAR_NOT;
 
-	for (size_t i = 1; i < COMMANDS; i++)
-		if (distance(name, commands[i]->name) <
-		    distance(name, best->name))
+	for (size_t i = 0; i < COMMANDS; i++) {
+		unsigned d = near_distance(name, strlen(name),
+					   commands[i]->name);
+
+		if (d < least) {
+			least = d;
 			best = commands[i];
+		}
+	}
 	if (name[0] == '-')
-		fprintf(stderr,
-			"zrecord: '%s' comes before a command; try "
-			"'zrecord help'\n",
-			name);
-	else if (distance(name, best->name) <= 3)
-		fprintf(stderr,
-			"zrecord: unknown command '%s'; did you mean '%s'?\n",
-			name, best->name);
+		cli_fail("'%s' comes before a command; try 'zrecord help'",
+			 name);
+	else if (best)
+		cli_fail("unknown command '%s'; did you mean '%s'?", name,
+			 best->name);
 	else
-		fprintf(stderr,
-			"zrecord: unknown command '%s'; try 'zrecord help'\n",
-			name);
+		cli_fail("unknown command '%s'; try 'zrecord help'", name);
 	return CLI_USAGE;
 }
 

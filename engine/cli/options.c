@@ -3,7 +3,11 @@
 #include "options.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include "near.h"
 
 #define ROWS_MAX 16
 #define THREADS_MAX 4096
@@ -56,6 +60,29 @@ static const char *dashes(const struct option_row *row)
 	return row->name[1] ? "--" : "-";
 }
 
+/* `word` is --NAME or --NAME=VALUE. */
+static int unknown(const struct command *cmd, const struct option_row *rows,
+		   const char *word)
+{
+	const struct option_row *best = NULL;
+	unsigned least = NEAR_NOT;
+
+	for (; rows->name; rows++) {
+		unsigned d = near_distance(word + 2, strcspn(word + 2, "="),
+					   rows->name);
+
+		if (rows->name[1] && d < least) {
+			least = d;
+			best = rows;
+		}
+	}
+	if (best)
+		return cli_usage(cmd, "unknown option '%s'; did you mean "
+				      "'--%s'?",
+				 word, best->name);
+	return cli_usage(cmd, "unknown option '%s'", word);
+}
+
 static int wrong(const struct command *cmd, const struct option_row *rows,
 		 bool no_value, const char *last)
 {
@@ -67,7 +94,7 @@ static int wrong(const struct command *cmd, const struct option_row *rows,
 	/* A long one that is unknown has no letter; it is the argument that
 	 * was looked at, as is one that takes no value and has one. */
 	if (!optopt)
-		return cli_usage(cmd, "unknown option '%s'", last);
+		return unknown(cmd, rows, last);
 	if (optopt >= FIRST)
 		return cli_usage(cmd, "option '%s' takes no value", last);
 	if (optopt >= '0' && optopt <= '9')
@@ -109,6 +136,81 @@ int options_take(const struct command *cmd, const struct option_row *rows,
 		}
 	}
 	return -1;
+}
+
+/* A path that can be read; "-" is standard input. */
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return !strcmp(path, "-") || !stat(path, &st);
+}
+
+static void print_word(FILE *f, const char *word)
+{
+	char buf[1024];
+
+	fprintf(f, " %s", cli_quote(buf, sizeof(buf), word));
+}
+
+/* The command line with the last argument before the others. */
+static char *turned(const struct command *cmd, int argc, char **argv)
+{
+	char *line = NULL;
+	size_t len;
+	FILE *f = open_memstream(&line, &len);
+
+	if (!f)
+		return NULL;
+	fprintf(f, "zrecord %s", cmd->name);
+	for (int i = 1; i < optind; i++)
+		print_word(f, argv[i]);
+	print_word(f, argv[argc - 1]);
+	for (int i = optind; i < argc - 1; i++)
+		print_word(f, argv[i]);
+	fclose(f);
+	return line;
+}
+
+/* Is there no source, but something at the destination, which is new? */
+static bool turned_round(const char *dst, const char *src)
+{
+	return is_there(dst) && !is_there(src);
+}
+
+int options_order(const struct command *cmd, bool dst_first, int argc,
+		  char **argv)
+{
+	const char *first = argv[optind], *last = argv[argc - 1];
+	const char *dst = dst_first ? first : last;
+	const char *src = dst_first ? last : first;
+	char *line;
+
+	if (!turned_round(dst, src))
+		return -1;
+	line = turned(cmd, argc, argv);
+	cli_usage(cmd, "%s exists and %s does not, but the %s comes first; "
+		       "did you mean: %s",
+		  dst, src, dst_first ? "destination" : "source",
+		  line ? line : "the other order");
+	free(line);
+	return CLI_USAGE;
+}
+
+int options_value_order(const struct command *cmd, const char *option,
+			const char *dst, const char *src, const char *argument)
+{
+	const char *value = argument == dst ? src : dst;
+	char a[512], b[512];
+
+	if (!turned_round(dst, src))
+		return -1;
+	return cli_usage(cmd, "%s exists and %s does not, but %s takes the %s; "
+			      "did you mean: zrecord %s %s %s %s",
+			 dst, src, option,
+			 value == src ? "source" : "destination", cmd->name,
+			 option, cli_quote(a, sizeof(a), argument),
+			 cli_quote(b, sizeof(b), value));
 }
 
 int options_threads(const struct command *cmd, const char *value,

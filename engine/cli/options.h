@@ -24,6 +24,16 @@ int options_take(const struct command *cmd, const struct option_row *rows,
 /* What --help prints, for a command that passes its options on. */
 int options_help(const struct command *cmd);
 
+/* Are the paths in the wrong order: is there no source, but something at the
+ * destination, which is new? Then prints the command line that was meant. A
+ * status as of options_take. */
+int options_order(const struct command *cmd, bool dst_first, int argc,
+		  char **argv);
+/* The same where one of them is the value of an option and the other is
+ * `argument`. */
+int options_value_order(const struct command *cmd, const char *option,
+			const char *dst, const char *src, const char *argument);
+
 /* Parse the value of -j, which may be NULL: *threads is then as it was. A
  * status as of options_take. */
 int options_threads(const struct command *cmd, const char *value,

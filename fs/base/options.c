@@ -246,6 +246,19 @@ static int pass_on(struct options *opt, const char *option)
 	return -1;
 }
 
+static int unknown_option(const char *option)
+{
+	const char *near = option_nearest(option);
+	int len = (int)strcspn(option, "=");
+
+	if (near)
+		say("unknown option '%.*s': did you mean '%s'?", len, option,
+		    near);
+	else
+		say("unknown option '%.*s': see zrecordfs --help", len, option);
+	return EXIT_USAGE;
+}
+
 static int one_option(struct options *opt, char *option)
 {
 	enum option_kind kind = option_kind(option);
@@ -253,13 +266,8 @@ static int one_option(struct options *opt, char *option)
 
 	if (!*option || kind == OPTION_IGNORE)
 		return -1;
-	if (kind == OPTION_UNKNOWN) {
-		if (opt->sloppy)
-			return -1;
-		say("unknown option '%.*s': did you mean '%s'?",
-		    (int)strcspn(option, "="), option, option_nearest(option));
-		return EXIT_USAGE;
-	}
+	if (kind == OPTION_UNKNOWN)
+		return opt->sloppy ? -1 : unknown_option(option);
 	if (option_takes_value(kind) != (value && value[1])) {
 		say("option '%s' %s", option,
 		    option_takes_value(kind) ? "needs a value"

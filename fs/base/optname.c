@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define COMPARED_MAX 32
+#define ALIKE 3
+#define NOT_MEANT ~0u
 
 struct option_name {
 	const char *name;
@@ -101,35 +103,53 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Insertions, deletions and changes between two names. */
-static unsigned distance(const char *a, size_t len, const char *b)
+/* Letters to insert, remove, change or swap with their neighbour. The command
+ * has the same (engine/cli/near.c): all that both may use is zrecord.h, and
+ * which words look alike is no matter of a library. */
+static unsigned edits(const char *a, size_t n, const char *b, size_t m)
 {
-	unsigned row[COMPARED_MAX + 1];
+	unsigned d[COMPARED_MAX + 1][COMPARED_MAX + 1];
 
-	for (unsigned i = 0; i <= len; i++)
-		row[i] = i;
-	for (unsigned j = 1; *b; j++, b++) {
-		unsigned corner = row[0];
-
-		row[0] = j;
-		for (size_t i = 1; i <= len; i++) {
-			unsigned change = corner + (a[i - 1] != *b);
-
-			corner = row[i];
-			row[i] = least(change, least(row[i], row[i - 1]) + 1);
+	for (size_t i = 0; i <= n; i++) {
+		for (size_t j = 0; j <= m; j++) {
+			if (!i || !j) {
+				d[i][j] = (unsigned)(i + j);
+				continue;
+			}
+			d[i][j] = least(d[i - 1][j], d[i][j - 1]) + 1;
+			d[i][j] = least(d[i][j], d[i - 1][j - 1] +
+							 (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1])
+				d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
 		}
 	}
-	return row[len];
+	return d[n][m];
+}
+
+/* 0 if the word begins the name; more than any edits if it is hardly meant.
+ * Words that begin alike may differ in more letters. */
+static unsigned distance(const char *word, size_t len, const char *name)
+{
+	unsigned found;
+
+	if (!strncmp(word, name, len))
+		return 0;
+	if (len < ALIKE)
+		return NOT_MEANT;
+	found = edits(word, len, name, strlen(name));
+	return found <= (strncmp(word, name, ALIKE) ? 1 : 2) ? found
+							     : NOT_MEANT;
 }
 
 const char *option_nearest(const char *name)
 {
 	size_t len = strcspn(name, "=");
-	unsigned best = ~0u;
-	const char *found = names[0].name;
+	unsigned best = NOT_MEANT;
+	const char *found = NULL;
 
-	if (len > COMPARED_MAX)
-		len = COMPARED_MAX;
+	if (!len || len > COMPARED_MAX)
+		return NULL;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		unsigned d = distance(name, len, names[i].name);
 

@@ -39,7 +39,7 @@ enum option_kind option_kind(const char *name);
 /* Return true if the option needs a value. */
 bool option_takes_value(enum option_kind kind);
 
-/* Return the known name that differs least from `name`. */
+/* Return the known name that `name` was meant to be; NULL if none is near. */
 const char *option_nearest(const char *name);
 
 #endif

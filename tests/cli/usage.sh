@@ -23,6 +23,39 @@ done
 [ $? -eq 2 ] && [ -s err ] && [ ! -s out ] || fail "no arguments"
 refuses 2 "did you mean 'verify'" "$ZRECORD" verfy "$C"
 refuses 2 "unknown command" "$ZRECORD" quux "$C"
+# The beginning of a word, or few letters that differ; else nothing is meant.
+for typed in cr:create verfiy:verify unmount:umount exprot:export ls1:ls; do
+	refuses 2 "did you mean '${typed#*:}'" "$ZRECORD" "${typed%:*}" "$C"
+done
+for typed in foo bogus remount xy ''; do
+	refuses 2 "'$typed'; try 'zrecord help'" "$ZRECORD" "$typed" "$C"
+done
+refuses 2 "did you mean '--json'" "$ZRECORD" info --jsn "$C"
+refuses 2 "did you mean '--codec'" "$ZRECORD" create --codecs=raw d a.npy
+refuses 2 "'--quux'; try" "$ZRECORD" create --quux d a.npy
+
+# Source and destination in the wrong order: the command that was meant.
+mkdir swap
+cd swap || exit 1
+printf 'a\n' >lines.txt
+"$ZRECORD" create -q c.zr --lines lines.txt
+"$ZRECORD" export --as dir c.zr 'a dir'
+refuses 2 "did you mean: zrecord create --codec zstd d.zr 'a dir';" \
+	"$ZRECORD" create 'a dir' d.zr --codec zstd
+refuses 2 "did you mean: zrecord create d.zr c.zr 'a dir';" \
+	"$ZRECORD" create c.zr 'a dir' d.zr
+refuses 2 "did you mean: zrecord create d.zr -;" "$ZRECORD" create - d.zr
+refuses 2 "did you mean: zrecord create --lines lines.txt d.zr;" \
+	"$ZRECORD" create --lines d.zr lines.txt
+refuses 2 "did you mean: zrecord train -o dict lines.txt;" \
+	"$ZRECORD" train -o lines.txt dict
+for cmd in recode export recover; do
+	refuses 2 "did you mean: zrecord $cmd c.zr d.zr;" \
+		"$ZRECORD" $cmd d.zr c.zr
+done
+refuses 1 "c.zr: exists already" "$ZRECORD" create c.zr 'a dir'
+refuses 1 "none: No such file" "$ZRECORD" create d.zr none
+cd .. && rm -r swap
 refuses 2 "unknown option '--jsn'" "$ZRECORD" info --jsn "$C"
 refuses 2 "needs a value" "$ZRECORD" cat "$C" 0 --as
 refuses 2 "one container" "$ZRECORD" info "$C" "$C"

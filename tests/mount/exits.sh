@@ -38,6 +38,10 @@ expect 32 "zrecord recover" "$DATA/bad/unpublished" "$M"
 expect 32 "" -f "$DATA/bad/meta_empty" "$M"
 expect 1 "'batches'.*'batch'" -o batches=3 "$C" "$M"
 expect 1 "'alow_other'.*'allow_other'" -o ro,alow_other "$C" "$M"
+expect 1 "'read'.*'readahead_kb'" -o read=1 "$C" "$M"
+for far in foo bogus xy; do
+	expect 1 "unknown option '$far': see zrecordfs --help" -o $far "$C" "$M"
+done
 expect 1 "needs a value" -o batch "$C" "$M"
 expect 1 "takes no value" -o allow_other=1 "$C" "$M"
 for bad in batch= batch=0 batch=: batch=2147483649 batch=1:x batch=-1 \
