@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "life/daemon.h"
-#include "tree/mount.h"
-#include "life/mountpoint.h"
 #include "base/options.h"
 #include "base/say.h"
+#include "files/worker.h"
+#include "life/daemon.h"
+#include "life/mountpoint.h"
 #include "life/session.h"
+#include "tree/mount.h"
+#include "tree/streams.h"
 
 static int run(const struct options *opt, struct daemon *d,
 	       const char *mountpoint)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Points in time to ISO 8601 text, for every unit and every 64-bit count. */
-#include <string.h>
+#include "datetime.h"
 
-#include "text.h"
+#include <string.h>
 
 /* Wide enough for any count times any multiplier, in any unit. */
 __extension__ typedef __int128 wide;

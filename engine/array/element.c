@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * One element of an array to text, by its dtype. */
+#include "element.h"
+
 #include <byteswap.h>
 #include <endian.h>
 #include <string.h>
 
-#include "text.h"
+#include "escape.h"
+#include "float.h"
 
 static uint64_t load(const unsigned char *p, size_t size, bool swap)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Strings of arrays to text and to JSON, with what would do harm escaped. */
+#include "escape.h"
+
 #include <byteswap.h>
 #include <string.h>
-
-#include "text.h"
 
 /* Characters that separate, are invisible, or turn the direction of what
  * follows: a reader of columns or a person would be misled by them. */

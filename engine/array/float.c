@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Floats to the fewest digits that read back as the same float, spelled as
  * Python's repr does: 3.0, 0.1, 1e+20, nan, -inf. */
+#include "float.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "text.h"
 
 /* A positive finite value: `d` for up to 8 bytes, `ld` for 16, and the bits
  * of a 2-byte one. */

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "text.h"
+#include "element.h"
+#include "out.h"
 
 static void begin(struct zr_out *o, zr_put_fn put, void *ctx)
 {

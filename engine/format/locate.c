@@ -4,9 +4,9 @@
 #include <errno.h>
 
 #include "base/checked.h"
-#include "container.h"
 #include "base/error.h"
 #include "base/le.h"
+#include "container.h"
 
 /* Returns NULL if the entry is good; else what is wrong, and the two numbers
  * that disagree. */

@@ -39,29 +39,4 @@ uint64_t zr_sums_hash(const struct zr_sums *s, uint64_t id);
 bool zr_sums_shape(const struct zr_sums *s, uint64_t id,
 		   struct zr_shape *shape);
 
-/* ---- Writing */
-
-struct zr_sums_writer {
-	int fd;      /* check.zr, -1: not written */
-	int dims_fd; /* a file without a name: dims until they are placed */
-	size_t row;
-	uint64_t dims; /* so far; rolled back with the records */
-	uint64_t dict_hash;
-	uint64_t *kept; /* dims not yet in dims_fd */
-	size_t kept_count;
-	uint64_t kept_from;
-};
-
-int zr_sums_start(struct zr_sums_writer *w, int dir, enum zr_kind kind);
-/* Add the dims of the next record. */
-int zr_sums_add_dims(struct zr_sums_writer *w, const uint64_t *dims,
-		     size_t count);
-/* Write rows [first, first + count). */
-int zr_sums_write_rows(struct zr_sums_writer *w, const unsigned char *rows,
-		       uint64_t first, size_t count);
-/* Put everything in its place and sync it. */
-int zr_sums_finish(struct zr_sums_writer *w, uint64_t records, uint64_t tail,
-		   const unsigned char *meta_head);
-void zr_sums_end(struct zr_sums_writer *w);
-
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Bytes of one record from data.zr, decoded (FORMAT.md F4, F5). */
+#include "fetch.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,26 +13,6 @@
 #include "base/io.h"
 #include "base/le.h"
 #include "format/generation.h"
-#include "reader.h"
-
-int zr_buffer_room(struct zr_buffer *b, size_t size)
-{
-	size_t grown = b->size + b->size / 2;
-	unsigned char *p;
-
-	if (size <= b->size)
-		return 0;
-	if (grown < size)
-		grown = size;
-	free(b->p);
-	*b = (struct zr_buffer){ NULL, 0 };
-	p = malloc(grown);
-	if (!p)
-		return -ENOMEM;
-	b->p = p;
-	b->size = grown;
-	return 0;
-}
 
 static int no_memory(struct zr_error *err, const struct zr_container *c,
 		     uint64_t id)

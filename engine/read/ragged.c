@@ -7,9 +7,9 @@
 #include "base/checked.h"
 #include "base/copy.h"
 #include "base/error.h"
-#include "gather.h"
 #include "base/guard.h"
 #include "base/pool.h"
+#include "gather.h"
 
 /* Check every entry and add up what the records decode to; `places` (may be
  * NULL) receives where each one starts in that sum. Every dimension takes 8

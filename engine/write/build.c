@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * A build lies in a hidden directory and appears at its path at once
  * (FORMAT.md F8). */
+#include "build.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "writer.h"
+#include "format/sums.h"
 
 #define NAME_BYTES 255 /* of a file name, on every Linux file system */
 #define TEMP_EXTRA (sizeof("..ffffff.zrtmp") - 1)

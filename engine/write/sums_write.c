@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Writing the integrity sidecar check.zr (FORMAT.md F13). */
+#include "sums_write.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,7 +11,6 @@
 #include "base/io.h"
 #include "base/le.h"
 #include "format/meta.h"
-#include "format/sums.h"
 
 #define KEPT 8192
 #define COPY_BYTES ((size_t)1 << 20)

@@ -2,6 +2,8 @@
  * Records to data.zr and their entries to the table, in windows: one thread
  * writes, in order, while the others make the stored bytes of the next window
  * and hashes, so the bytes of a container do not depend on the threads. */
+#include "write.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "base/le.h"
-#include "writer.h"
+#include "read/fetch.h"
 
 /* Records of a window: so many bytes, and if they are encoded at least one for
  * each thread, as long as they are not too large. */

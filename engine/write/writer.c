@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Building a container: create, append, publish, discard. */
-#include "writer.h"
+#include "write.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "files.h"
+#include "worker.h"
 
 int composed_read(struct mount *m, struct worker *w, struct stream *s,
 		  const struct node *n, uint64_t total, uint64_t off,

@@ -2,6 +2,8 @@
  * The file of one record, whole: header and elements. */
 #include "image.h"
 
+#include "worker.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 
 #include "files.h"
 #include "image.h"
+#include "worker.h"
 #include "zip.h"
 
 /* Records up to this size are read into scratch; larger ones would make it

@@ -4,6 +4,7 @@
 
 #include "files.h"
 #include "image.h"
+#include "worker.h"
 
 struct rows {
 	struct mount *m;

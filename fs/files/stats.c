@@ -8,6 +8,7 @@
 
 #include "files.h"
 #include "tree/gather.h"
+#include "worker.h"
 
 static const char *const request_names[REQUESTS] = {
 	"lookup",  "getattr",     "open",   "read",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "files.h"
+#include "worker.h"
 
 /* Nobody reads more, and all of it must be made to know its size. */
 #define TEXT_MAX ((size_t)256 << 20)

@@ -4,6 +4,7 @@
 
 #include "files.h"
 #include "image.h"
+#include "worker.h"
 
 static int check_record(struct mount *m, struct worker *w, struct stream *s,
 			uint64_t id, struct zr_error *err)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * What serving threads use: caches they share, scratch each has alone. */
+#include "worker.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/say.h"
 #include "cache.h"
 #include "tree/gather.h"
-#include "tree/mount.h"
-#include "base/say.h"
 
 /* Buffers grow in steps, so that a READ a little longer than the last does
  * not allocate again. */
@@ -183,15 +184,6 @@ void count_sum(struct mount *m, uint64_t sum[static REQUESTS])
 						       memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&m->lock);
-}
-
-struct stream *mount_stream(struct mount *m, const struct node *n)
-{
-	if (m->several && n->stream == 0)
-		return &m->folder;
-	if (n->stream < m->several || n->stream - m->several >= m->stream_count)
-		return NULL;
-	return &m->streams[n->stream - m->several];
 }
 
 void complain(struct mount *m, const struct zr_error *err)

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "mounts.h"
 #include "base/say.h"
+#include "mounts.h"
 
 static bool is_empty(const char *path)
 {

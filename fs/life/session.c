@@ -9,14 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/say.h"
 #include "detach.h"
+#include "files/worker.h"
+#include "readahead.h"
+#include "sandbox.h"
 #include "serve/ops.h"
 #include "serve/park.h"
 #include "serve/preload.h"
 #include "serve/push.h"
-#include "readahead.h"
-#include "sandbox.h"
-#include "base/say.h"
 #include "wait.h"
 
 /* libfuse before 3.17 forgets FUSE_PARALLEL_DIROPS in its answer to INIT,

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/helper.h"
-#include "mounts.h"
 #include "base/say.h"
+#include "mounts.h"
 
 /* Bind mounts that one call takes down; more than anyone makes. */
 #define PLACES_MAX 1000

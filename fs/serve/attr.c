@@ -6,6 +6,8 @@
 
 #include "files/files.h"
 #include "files/image.h"
+#include "files/worker.h"
+#include "tree/streams.h"
 
 #define BLOCK_MIN 4096
 #define BLOCK_MAX (128 << 10)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * READDIR and READDIRPLUS. A directory has no state: the offset of an entry
  * is its place plus one, so a listing goes on anywhere at no cost. */
+#include "dir.h"
+
 #include <errno.h>
 
 #include "attr.h"
 #include "base/name.h"
-#include "ops.h"
+#include "files/worker.h"
+#include "tree/streams.h"
 
 /* The kernel needs about 1 KiB for a file that it knows. */
 #define TELL_MAX ((uint64_t)200000)

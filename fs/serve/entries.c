@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "attr.h"
-#include "tree/gather.h"
 #include "base/name.h"
+#include "tree/gather.h"
+#include "tree/streams.h"
 
 /* In the order of a listing. */
 static const struct fixed_name {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * OPEN: that nobody need ask, or with -o verify=open whether the file is good.
  */
+#include "open.h"
+
 #include <errno.h>
 
 #include "attr.h"
 #include "files/files.h"
-#include "ops.h"
+#include "files/worker.h"
 #include "park.h"
+#include "tree/streams.h"
 
 static bool open_again(struct mount *m, struct parked *r)
 {

@@ -6,8 +6,13 @@
 #include <sys/statvfs.h>
 
 #include "attr.h"
-#include "tree/gather.h"
 #include "base/name.h"
+#include "dir.h"
+#include "files/worker.h"
+#include "open.h"
+#include "read.h"
+#include "tree/gather.h"
+#include "xattr.h"
 
 #define STATFS_BLOCK 4096
 /* Requests that the kernel sends ahead of a reader; its default is 12. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "files/cache.h"
 #include "base/clock.h"
+#include "files/cache.h"
 
 /* How often they are tried, and how often a cache over its budget is looked
  * at once nobody reads. */

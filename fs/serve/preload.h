@@ -7,8 +7,8 @@
 #ifndef PRELOAD_H
 #define PRELOAD_H
 
-#include "tree/mount.h"
 #include "push.h"
+#include "tree/mount.h"
 
 struct preload;
 

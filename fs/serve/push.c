@@ -9,11 +9,13 @@
 
 #include "attr.h"
 #include "base/clock.h"
-#include "files/composed.h"
-#include "tree/gather.h"
-#include "files/image.h"
 #include "base/name.h"
+#include "files/composed.h"
+#include "files/image.h"
+#include "files/worker.h"
 #include "order.h"
+#include "tree/gather.h"
+#include "tree/streams.h"
 
 /* Ahead of a reader; more only waits in the cache of the processor. */
 #define RECORDS_AHEAD 32u

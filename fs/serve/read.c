@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * READ: which bytes of which file, and from where. */
+#include "read.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -7,9 +9,11 @@
 #include "files/composed.h"
 #include "files/files.h"
 #include "files/image.h"
-#include "ops.h"
+#include "files/worker.h"
+#include "open.h"
 #include "park.h"
 #include "push.h"
+#include "tree/streams.h"
 
 /* A READ of a whole record may decode this much more than it answers, since
  * the shape, and so the exact length, is known only afterwards. */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * -o xattr: what an array is, as extended attributes of its file. */
+#include "xattr.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "attr.h"
+#include "files/worker.h"
 #include "tree/ids.h"
-#include "ops.h"
+#include "tree/streams.h"
 
 #define PREFIX "user.zrecord."
 /* Room for the longest shape. */

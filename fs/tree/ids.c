@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "gather.h"
+#include "streams.h"
 
 int ids_hold(struct mount *m, const struct node *n, struct ids *ids)
 {

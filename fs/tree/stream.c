@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * A container, opened, and the facts about its files that cost no reading. */
+#include "stream.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mount.h"
 #include "base/name.h"
 #include "base/say.h"
+#include "tree.h"
 
 #define JSON_ROOM 4096
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * What is mounted: one container, or the containers in a folder. */
+#include "streams.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/jsonname.h"
-#include "mount.h"
 #include "base/name.h"
 #include "base/say.h"
 
@@ -266,4 +267,13 @@ const struct stream *stream_named(const struct mount *m, const char *name)
 {
 	return bsearch(name, m->streams, m->stream_count, sizeof(m->streams[0]),
 		       compare_name);
+}
+
+struct stream *mount_stream(struct mount *m, const struct node *n)
+{
+	if (m->several && n->stream == 0)
+		return &m->folder;
+	if (n->stream < m->several || n->stream - m->several >= m->stream_count)
+		return NULL;
+	return &m->streams[n->stream - m->several];
 }

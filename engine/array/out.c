@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Integers to decimal text, and the buffer that all text goes through. */
-#include <string.h>
+ * Where text goes: a buffer in front of the sink, and integers in decimal. */
+#include "out.h"
 
-#include "text.h"
+#include <string.h>
 
 void zr_out_flush(struct zr_out *o)
 {

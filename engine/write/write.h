@@ -1,28 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * A container that is being built. */
-#ifndef ZR_WRITER_H
-#define ZR_WRITER_H
+ * The fields of a writer, and the way of records through it: encoded, written,
+ * and then their entries. */
+#ifndef ZR_WRITE_H
+#define ZR_WRITE_H
 
 #include <pthread.h>
 #include <sys/types.h>
 
+#include "base/buffer.h"
+#include "build.h"
 #include "format/codec.h"
 #include "format/meta.h"
-#include "read/reader.h"
-#include "format/sums.h"
+#include "sums_write.h"
 
 #define ZR_ENTRIES 4096 /* table entries kept before they are written */
-
-/* The names and descriptors of a build: a hidden directory beside the path. */
-struct zr_build {
-	char *path;  /* as given, for messages */
-	char *name;  /* last component of path */
-	char *temp;  /* name of the hidden directory, NULL: none made */
-	int parent;  /* directory of both */
-	int dir;     /* the hidden directory */
-	int meta_fd; /* holds the exclusive lock */
-	int data_fd;
-};
 
 /* Memory of a window of records on their way to data.zr. */
 struct zr_window {
@@ -58,13 +49,6 @@ struct zr_append {
 	size_t count;
 	uint64_t width; /* Dense: bytes of a record */
 };
-
-/* Make the hidden directory with its files beside `path`. */
-int zr_build_start(struct zr_build *b, const char *path, struct zr_error *err);
-/* Put it on stable storage and at its path. */
-int zr_build_commit(struct zr_build *b, struct zr_error *err);
-/* Close all; `remove`: unless committed, remove what was made. */
-void zr_build_end(struct zr_build *b, bool remove);
 
 /* Write the records of an append behind the tail and add their entries. With
  * the lock held. On failure the caller rolls back. */
