@@ -162,7 +162,7 @@ check-mount: all
 	@$(run_tests) mount
 check-interop: all $(test_tools)
 	@$(run_tests) interop
-check-headers:
+check-headers: all
 	@$(run_tests) headers includes
 check-symbols: all
 	@$(run_tests) symbols

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room array: what NumPy knows: types, shapes, .npy headers, selections of
+ * ids, elements as text; nothing of files.
+ *
  * Where text goes: a buffer in front of the sink, and integers in decimal. */
 #ifndef ZR_OUT_H
 #define ZR_OUT_H

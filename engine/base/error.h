@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room base: what every file of the engine may need: errors, I/O, memory,
+ * threads, hashes; nothing of containers.
+ *
  * Filling in a caller's struct zr_error. */
 #ifndef ZR_ERROR_H
 #define ZR_ERROR_H

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room cli: the command zrecord, which knows the engine by zrecord.h only.
+ *
  * What the subcommands of `zrecord` share. */
 #ifndef CLI_H
 #define CLI_H

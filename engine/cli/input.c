@@ -13,6 +13,7 @@
 #include "output.h"
 #include "spool.h"
 #include "turn.h"
+#include "npz_member.h"
 
 #define FIRST 12 /* bytes that tell how long the header is */
 #define CALL_MAX ((size_t)1 << 30)

@@ -32,17 +32,4 @@ int input_skip(struct input *in, uint64_t len);
 int input_end(struct input *in);
 void input_close(struct input *in);
 
-/* An .npz: its members that are .npy, in the order of the archive. */
-int npz_open(struct npz **out, const char *path);
-size_t npz_count(const struct npz *z);
-void npz_close(struct npz *z);
-
-/* Bytes of a member, inflated, from its start on. */
-int npz_member_open(struct npz_member **out, const struct npz *z, size_t index,
-		    char **name);
-/* *got is less than `len` only at the end. */
-int npz_member_read(struct npz_member *m, void *buf, size_t len, size_t *got);
-int npz_member_end(struct npz_member *m); /* nothing follows, CRC is right */
-void npz_member_close(struct npz_member *m);
-
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * What the directory and the members of an .npz share. */
+ * The directory of an .npz. */
 #ifndef NPZ_H
 #define NPZ_H
 
-#include "input.h"
+#include "cli.h"
 
 struct member {
 	char *name;
@@ -19,6 +19,11 @@ struct npz {
 	struct member *member;
 	size_t count, room;
 };
+
+/* An .npz: its members that are .npy, in the order of the archive. */
+int npz_open(struct npz **out, const char *path);
+size_t npz_count(const struct npz *z);
+void npz_close(struct npz *z);
 
 /* A little-endian number. */
 uint64_t npz_get(const unsigned char *p, unsigned bytes);

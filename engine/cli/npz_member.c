@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "npz.h"
+#include "npz_member.h"
 
 #define LOCAL_BYTES 30
 #define CHUNK 65536

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "source.h"
+#include "npz.h"
 
 #define BATCH_BYTES ((uint64_t)8 << 20)
 #define BATCH_RECORDS ((size_t)16384)

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "npz.h"
+
 static bool same_shape(const struct zr_shape *a, const struct zr_shape *b)
 {
 	return a->rank == b->rank &&

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room format: the bytes of a container as docs/FORMAT.md has them:
+ * opening, checking and describing one; where a record lies; the codecs.
+ *
  * An open container, and where its records lie. */
 #ifndef ZR_CONTAINER_H
 #define ZR_CONTAINER_H

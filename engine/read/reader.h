@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room read: records out of an open container: one, a part of one, many at
+ * once.
+ *
  * What one thread that reads has: the fields of a reader. */
 #ifndef ZR_READER_H
 #define ZR_READER_H

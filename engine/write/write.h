@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room write: records into a new container, which appears whole or not at
+ * all.
+ *
  * The fields of a writer, and the way of records through it: encoded, written,
  * and then their entries. */
 #ifndef ZR_WRITE_H

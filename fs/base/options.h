@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room base: what every file of the driver may need: its options, messages,
+ * names, clocks; nothing of containers or FUSE.
+ *
  * The command line: of zrecordfs, and of mount.zrecordfs as mount(8) calls
  * it. */
 #ifndef OPTIONS_H

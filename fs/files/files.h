@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room files: the bytes of each file that is shown, and what is kept of
+ * them.
+ *
  * Files that are more than one record: their sizes and their bytes. */
 #ifndef FILES_H
 #define FILES_H

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room life: the driver from its start to its end: mounting, the
+ * background, rights, signals, unmounting.
+ *
  * One FUSE session: mount, first request, loop, unmount. */
 #ifndef SESSION_H
 #define SESSION_H

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room serve: the answers to the requests of the kernel, and what it is
+ * told before it asks.
+ *
  * The operations that the kernel asks for. */
 #ifndef OPS_H
 #define OPS_H

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room tree: what is mounted: the containers, and which file is which of
+ * their records.
+ *
  * What a mount consists of. The userdata of the FUSE session is the mount.
  *
  *     struct mount ── struct stream      a container, or several; immutable
