@@ -124,31 +124,46 @@ int cli_flush(int status)
 	return status;
 }
 
+/* Of a folder or a pipe, reading fails late or waits. */
+static int check_file(const char *path, uint64_t most, size_t *len)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return cli_fail("%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return cli_fail("%s: not a regular file", path);
+	if (!st.st_size)
+		return cli_fail("%s: is empty", path);
+	if ((uint64_t)st.st_size > most)
+		return cli_fail("%s: has %llu bytes, expected at most %llu",
+				path, (unsigned long long)st.st_size,
+				(unsigned long long)most);
+	*len = (size_t)st.st_size;
+	return CLI_OK;
+}
+
 int cli_read_file(const char *path, uint64_t most, unsigned char **out,
 		  size_t *len)
 {
-	FILE *f = fopen(path, "re");
-	struct stat st;
+	FILE *f;
 
 	*out = NULL;
-	if (!f || fstat(fileno(f), &st)) {
-		cli_fail("%s: %s", path, strerror(errno));
-	} else if (!S_ISREG(st.st_mode) || st.st_size < 1 ||
-		   (uint64_t)st.st_size > most) {
-		cli_fail("%s: not a file of 1 to %llu bytes", path,
-			 (unsigned long long)most);
-	} else if (!(*out = malloc((size_t)st.st_size))) {
-		cli_fail("%s: no memory", path);
-	} else if (fread(*out, 1, (size_t)st.st_size, f) !=
-		   (size_t)st.st_size) {
-		cli_fail("%s: could not be read whole", path);
+	if (check_file(path, most, len))
+		return CLI_FAILED;
+	f = fopen(path, "re");
+	if (!f)
+		return cli_fail("%s: %s", path, strerror(errno));
+	*out = malloc(*len);
+	if (!*out) {
+		cli_fail("%s: no memory for its %zu bytes", path, *len);
+	} else if (fread(*out, 1, *len, f) != *len) {
+		cli_fail("%s: reading: %s", path,
+			 ferror(f) ? strerror(errno) : "it was cut meanwhile");
 		free(*out);
 		*out = NULL;
 	}
-	if (*out)
-		*len = (size_t)st.st_size;
-	if (f)
-		fclose(f);
+	fclose(f);
 	return *out ? CLI_OK : CLI_FAILED;
 }
 

@@ -151,7 +151,8 @@ static int find_input(struct source *s)
 static int record_bytes(const struct source *s, uint64_t *each)
 {
 	if (zr_shape_size(&s->dtype, &s->item_shape, NULL, each))
-		return cli_fail("%s: a record is too large", s->in.name);
+		return cli_fail("%s: a record of it has more than 2^63 bytes",
+				s->in.name);
 	return CLI_OK;
 }
 

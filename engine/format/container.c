@@ -40,8 +40,12 @@ static int open_file(int dir, const char *name, const char *path,
 		openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
-		return zr_fail(err, -EUCLEAN, path,
-			       "no %s in it: not a container", name);
+		return zr_fail(err, -EUCLEAN, path, "no %s in it: not a %s",
+			       name,
+			       strcmp(name, "meta.zr")
+				       ? "whole container"
+				       : "container; `zrecord create` makes "
+					 "one of a folder of .npy");
 	if (fd < 0)
 		return zr_fail_sys(err, errno, path, name);
 	*out = fd;
@@ -167,7 +171,8 @@ static int open_meta(struct zr_container *c, int dir, uint32_t flags,
 					   (size - ZR_META_TABLE) /
 						   ZR_ENTRY_BYTES,
 					   c->meta.length },
-			"meta.zr claims %llu records, but its table holds %llu",
+			"meta.zr says %llu records, and has entries of %llu; "
+			"for what is left see `zrecord recover`",
 			(unsigned long long)c->meta.length,
 			(unsigned long long)((size - ZR_META_TABLE) /
 					     ZR_ENTRY_BYTES));
@@ -288,6 +293,15 @@ static int place_data(struct zr_container *c, enum zr_placement placement,
 			   "mapping or reading it");
 }
 
+static int open_failed(const char *path, int errnum, struct zr_error *err)
+{
+	if (errnum == ENOTDIR && !access(path, F_OK))
+		return zr_fail(err, -ENOTDIR, path,
+			       "Not a directory, and so no container; "
+			       "`zrecord create` makes one of arrays or lines");
+	return zr_fail_sys(err, errnum, path, "opening");
+}
+
 static int open_parts(struct zr_container *c, const struct zr_open_options *opt,
 		      struct zr_error *err)
 {
@@ -297,7 +311,7 @@ static int open_parts(struct zr_container *c, const struct zr_open_options *opt,
 
 	dir = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		return zr_fail_sys(err, errno, c->path, "opening");
+		return open_failed(c->path, errno, err);
 	rc = open_meta(c, dir, opt->flags, &st, err);
 	if (!rc)
 		rc = open_data(c, dir, opt->flags, &data_size, err);

@@ -3,10 +3,16 @@
  * (FORMAT.md F4). */
 #include <errno.h>
 
-#include "base/checked.h"
 #include "base/error.h"
 #include "base/le.h"
 #include "container.h"
+
+/* The byte after those of a record; 2^64-1 if there is no such number. */
+static uint64_t end_of(const struct zr_entry *e)
+{
+	return e->offset > UINT64_MAX - e->stored ? UINT64_MAX
+						  : e->offset + e->stored;
+}
 
 /* Returns NULL if the entry is good; else what is wrong, and the two numbers
  * that disagree. */
@@ -19,29 +25,29 @@ static const char *entry_wrong(const struct zr_container *c,
 	*expected = 1;
 	*found = 0;
 	if (!e->stored)
-		return "stored length";
+		return "its bytes in data.zr: expected at least";
 	if (!e->logic)
-		return "length";
+		return "its bytes: expected at least";
 	*expected = ZR_RECORD_MAX;
 	*found = e->logic;
 	if (e->logic > ZR_RECORD_MAX)
-		return "length limit";
+		return "its bytes: expected at most";
 	*expected = m->tail_offset;
-	*found = e->offset;
-	if (!zr_span_inside(e->offset, e->stored, m->tail_offset))
-		return "span inside data.zr: end of data and offset";
+	*found = end_of(e);
+	if (*found > m->tail_offset)
+		return "where it ends in data.zr: expected at most";
 	*expected = m->record_bytes;
 	*found = e->logic;
 	if (m->kind == ZR_DENSE && e->logic != m->record_bytes)
-		return "length of a Dense record";
+		return "its bytes, which are as many in all: expected";
 	*expected = e->logic;
 	*found = e->stored;
 	if (m->codec == ZR_RAW && e->stored != e->logic)
-		return "stored length of a raw record";
+		return "its bytes in data.zr, raw: expected";
 	*expected = zr_decode_bound(e->stored);
 	*found = e->logic;
 	if (m->codec != ZR_RAW && e->logic > *expected)
-		return "length that the stored bytes can decode to, at most";
+		return "its bytes, by those in data.zr: expected at most";
 	return NULL;
 }
 
@@ -57,7 +63,8 @@ int zr_locate(const struct zr_container *c, uint64_t id, struct zr_entry *out,
 		return zr_fail_at(
 			err, -ERANGE, c->path,
 			(struct zr_facts){ id, ZR_NONE, c->meta.length, id },
-			"no record %llu: it has %llu", (unsigned long long)id,
+			"no record %llu: it has %llu, from 0",
+			(unsigned long long)id,
 			(unsigned long long)c->meta.length);
 	p = c->table + id * ZR_ENTRY_BYTES;
 	out->offset = zr_le64(p);
@@ -70,7 +77,7 @@ int zr_locate(const struct zr_container *c, uint64_t id, struct zr_entry *out,
 		err, -EBADMSG, c->path,
 		(struct zr_facts){ id, ZR_META_TABLE + id * ZR_ENTRY_BYTES,
 				   expected, found },
-		"record %llu: bad table entry: %s: expected %llu, "
+		"record %llu: its entry in meta.zr is damaged: %s %llu, "
 		"found %llu",
 		(unsigned long long)id, wrong, (unsigned long long)expected,
 		(unsigned long long)found);

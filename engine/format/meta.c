@@ -156,7 +156,7 @@ static const char *map_decode(struct zr_meta *m, const msgpack_object *map)
 	m->kind = have_shape ? ZR_DENSE : ZR_RAGGED;
 	if (have_shape &&
 	    zr_dense_width(&m->dtype, &m->item_shape, &m->record_bytes))
-		return "the record width is not in 1..2^31 bytes";
+		return "a record of its shape is not of 1 to 2^31 bytes";
 	return NULL;
 }
 
@@ -234,29 +234,33 @@ int zr_meta_decode(struct zr_meta *out, const unsigned char *head,
 		return zr_fail_at(err, -EUCLEAN, path,
 				  (struct zr_facts){ ZR_NONE, 16, ZR_SCHEMA_MAX,
 						     schema_length },
-				  "schema length %u is not in 1..%d",
-				  schema_length, ZR_SCHEMA_MAX);
+				  "meta.zr is damaged: bytes of its schema: "
+				  "expected 1 to %d, found %u",
+				  ZR_SCHEMA_MAX, schema_length);
 	for (unsigned i = 20; i < 31; i++)
 		if (head[i])
 			return zr_fail_at(
 				err, -EUCLEAN, path,
 				(struct zr_facts){ ZR_NONE, i, 0, head[i] },
-				"reserved byte %u is %u, expected 0", i,
-				head[i]);
+				"meta.zr is damaged: byte %u: expected 0, "
+				"found %u",
+				i, head[i]);
 	if (head[31] > ZR_ZSTD_DICT)
 		return zr_fail_at(err, -EUCLEAN, path,
 				  (struct zr_facts){ ZR_NONE, 31, ZR_ZSTD_DICT,
 						     head[31] },
-				  "codec %u is not one of 0, 1, 2", head[31]);
+				  "meta.zr is damaged: codec: expected 0 "
+				  "(raw), 1 (zstd) or 2 (zstd_dict), found %u",
+				  head[31]);
 	out->codec = (enum zr_codec)head[31];
 	rc = schema_decode(out, head + ZR_META_FIXED, schema_length, &wrong);
 	if (rc == -ENOMEM)
-		return zr_fail(err, rc, path, "no memory for the schema");
+		return zr_fail(err, rc, path, "no memory");
 	if (rc)
 		return zr_fail_at(err, -EUCLEAN, path,
 				  (struct zr_facts){ ZR_NONE, ZR_META_FIXED,
 						     ZR_NONE, ZR_NONE },
-				  "%s", wrong);
+				  "meta.zr is damaged: %s", wrong);
 	return 0;
 }
 

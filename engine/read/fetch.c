@@ -28,7 +28,7 @@ int zr_fault(const struct zr_container *c, uint64_t id, struct zr_error *err)
 		err, -EIO, c->data_path,
 		(struct zr_facts){ id, ZR_NONE, c->meta.tail_offset, ZR_NONE },
 		"record %llu: the file ends before it; it was cut "
-		"after opening",
+		"after it was opened",
 		(unsigned long long)id);
 }
 
@@ -42,8 +42,7 @@ int zr_unless_cut(int rc, const struct zr_container *c, const uint64_t *ids,
 		return rc;
 	if (fstat(c->data_fd, &st))
 		return zr_fail(err, -EIO, c->data_path,
-			       "asking for its length failed (errno %d)",
-			       errno);
+			       "asking for its length: %s", strerror(errno));
 	if ((uint64_t)st.st_size >= c->meta.tail_offset)
 		return rc;
 	for (size_t i = 0; i < count; i++)
@@ -69,8 +68,8 @@ static int read_stored(const struct zr_container *c, uint64_t id, uint64_t off,
 		return zr_fault(c, id, err);
 	return zr_fail_at(err, rc == -ENOMEM ? rc : -EIO, c->data_path,
 			  (struct zr_facts){ id, off, len, ZR_NONE },
-			  "record %llu: reading failed (errno %d)",
-			  (unsigned long long)id, -rc);
+			  "record %llu: reading it: %s",
+			  (unsigned long long)id, strerror(-rc));
 }
 
 static int bad_record(const struct zr_container *c, uint64_t id,
@@ -79,8 +78,8 @@ static int bad_record(const struct zr_container *c, uint64_t id,
 {
 	return zr_fail_at(err, -EBADMSG, c->data_path,
 			  (struct zr_facts){ id, e->offset, e->logic, ZR_NONE },
-			  "record %llu: %u bytes at %llu do not decode to %u: "
-			  "%s",
+			  "record %llu: its %u bytes at byte %llu do not decode "
+			  "to %u: %s",
 			  (unsigned long long)id, e->stored,
 			  (unsigned long long)e->offset, e->logic, why);
 }
@@ -192,7 +191,7 @@ static int bad_shape(const struct zr_container *c, uint64_t id,
 {
 	return zr_fail_at(err, -EBADMSG, c->data_path,
 			  (struct zr_facts){ id, ZR_NONE, expected, found },
-			  "record %llu: bad shape: %s: expected %llu, found "
+			  "record %llu: its shape is damaged: %s %llu, found "
 			  "%llu",
 			  (unsigned long long)id, what,
 			  (unsigned long long)expected,
@@ -223,11 +222,12 @@ static int layout_decode(struct zr_layout *out, const struct zr_container *c,
 	unsigned rank = p[0];
 
 	if (rank > ZR_RANK_MAX)
-		return bad_shape(c, id, ZR_RANK_MAX, rank, "rank", err);
+		return bad_shape(c, id, ZR_RANK_MAX, rank,
+				 "dimensions: expected at most", err);
 	out->prefix = 1 + 8 * (size_t)rank;
 	if (out->prefix >= logic || out->prefix > len)
 		return bad_shape(c, id, out->prefix + itemsize, logic,
-				 "bytes of the record", err);
+				 "bytes of the record: expected at least", err);
 	out->bytes = logic - out->prefix;
 	out->shape.rank = rank;
 	for (unsigned i = 0; i < rank; i++) {
@@ -236,11 +236,12 @@ static int layout_decode(struct zr_layout *out, const struct zr_container *c,
 		 * whatever follows it. */
 		if (!zr_mul(items, out->shape.dims[i], &items))
 			return bad_shape(c, id, out->bytes / itemsize,
-					 out->shape.dims[i], "dimension", err);
+					 out->shape.dims[i],
+					 "a dimension: expected at most", err);
 	}
 	if (out->bytes % itemsize || items != out->bytes / itemsize)
 		return bad_shape(c, id, out->bytes / itemsize, items,
-				 "number of elements", err);
+				 "elements: expected", err);
 	return c->sums.file ? same_as_planned(c, id, &out->shape, err) : 0;
 }
 

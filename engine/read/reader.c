@@ -105,9 +105,9 @@ static int planned_layout(const struct zr_container *c, uint64_t id,
 		return 0;
 	return zr_fail_at(err, -EBADMSG, c->path,
 			  (struct zr_facts){ id, ZR_NONE, ZR_NONE, e->logic },
-			  "record %llu: its shape in check.zr does not have "
-			  "the bytes of its table entry",
-			  (unsigned long long)id);
+			  "record %llu: its shape in check.zr is not one of "
+			  "its %u bytes",
+			  (unsigned long long)id, e->logic);
 }
 
 /* Where the elements are and what shape they have, decoding no more than the

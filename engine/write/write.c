@@ -415,7 +415,7 @@ int zr_write(struct zr_writer *w, const struct zr_append *a,
 		next->first = first;
 		if (plan(next))
 			return zr_fail(err, -ENOMEM, w->build.path,
-				       "no memory for a window of records");
+				       "no memory for records to encode");
 		first += next->count;
 		rc = do_step(w, next, before, err);
 		before = next;

@@ -140,7 +140,7 @@ static int write_dict(struct zr_writer *w, const struct zr_create_options *opt,
 	int rc;
 
 	if (fd < 0)
-		return zr_fail_sys(err, errno, w->build.path, "dict.zr");
+		return zr_fail_sys(err, errno, w->build.path, "making dict.zr");
 	rc = zr_pwrite(fd, opt->dict, opt->dict_bytes, 0);
 	if (!rc && fsync(fd))
 		rc = -errno;
@@ -156,7 +156,7 @@ static int start_sums(struct zr_writer *w, const struct zr_create_options *opt,
 	int rc = zr_sums_start(&w->sums, w->build.dir, w->meta.kind);
 
 	if (rc)
-		return zr_fail_sys(err, -rc, w->build.path, "check.zr");
+		return zr_fail_sys(err, -rc, w->build.path, "making check.zr");
 	if (w->dict)
 		w->sums.dict_hash = zr_hash(opt->dict, opt->dict_bytes);
 	return 0;
@@ -336,7 +336,8 @@ static int finish_files(struct zr_writer *w, struct zr_error *err)
 		return rc;
 	if (ftruncate(w->build.meta_fd, meta_end) ||
 	    ftruncate(w->build.data_fd, (off_t)m->tail_offset))
-		return zr_fail_sys(err, errno, w->build.path, "cutting");
+		return zr_fail_sys(err, errno, w->build.path,
+				   "cutting its files to what was written");
 	if (w->sums.fd >= 0) {
 		rc = zr_meta_encode(m, head);
 		if (!rc)

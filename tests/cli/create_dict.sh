@@ -74,6 +74,11 @@ refused 1 "none" "$ZRECORD" create --codec zstd_dict --dict none d.zr a.npy
 : >nothing
 refused 1 "nothing" "$ZRECORD" create --codec zstd_dict --dict nothing d.zr a.npy
 refused 1 "\.: " "$ZRECORD" create --codec zstd_dict --dict . d.zr a.npy
+refused 1 "nothing: is empty" "$ZRECORD" create --dict nothing d.zr a.npy
+mkfifo pipe
+refused 1 "pipe: not a regular file" timeout 20 "$ZRECORD" create --dict pipe \
+	d.zr a.npy
+rm pipe
 # Records larger than any sample: the beginnings are sampled.
 mkdir folder
 for i in 0 1 2 3 4 5 6 7 8 9; do

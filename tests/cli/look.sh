@@ -78,7 +78,18 @@ works "$ZRECORD" cat "$BAD/zstd_flip" 3,5
 	fail "ls -l of a damaged record"
 grep -qE '^ *2 ' out || fail "ls -l stops at a damaged record"
 refuses 1 "No such file" "$ZRECORD" info "$WORK/none"
-refuses 1 "Not a directory" "$ZRECORD" info "$C/meta.zr"
+refuses 1 "Not a directory.*zrecord create" "$ZRECORD" info "$C/meta.zr"
+# What is wrong, in words of a user, and both numbers.
+while IFS=: read -r bad text; do
+	refuses 1 "$text" "$ZRECORD" cat "$BAD/$bad" :
+done <<'T'
+loc_past_tail:record 22: its entry in meta.zr is damaged: where it ends in data.zr: expected at most 5520, found 5521
+loc_end_wraps:expected at most 5520, found 18446744073709551615
+loc_zero_phys:its bytes in data.zr: expected at least 1, found 0
+ragged_rank_65:its shape is damaged: dimensions: expected at most 64, found 65
+codec_unknown:codec: expected 0 (raw), 1 (zstd) or 2 (zstd_dict), found 3
+schema_len_0:bytes of its schema: expected 1 to 4064, found 0
+T
 refuses 1 "not a container" "$ZRECORD" info "$WORK"
 "$ZRECORD" cat "$C" : 2>err >/dev/full
 [ $? -eq 1 ] && grep -q 'No space' err || fail "a full disk: $(cat err)"
