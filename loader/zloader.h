@@ -55,7 +55,8 @@
  *                                    batch that the transform has, which is
  *                                    not given out yet, it does nothing
  *
- * Other loaders and samplers work there as anywhere. A callback has to return:
+ * Other loaders and samplers work there as anywhere. What a callback returns
+ * above 0 is taken for -EINVAL. A callback has to return:
  * not by longjmp, by an exception or by ending its thread, and not in a child
  * that it forked, which ends with exec(3) or _exit(2). It may not wait for
  * another thread that is in zl_next, zl_restore, zl_seek or zl_close of its
@@ -255,7 +256,8 @@ ZL_API int zl_weights_new(struct zl_weights **out, const uint64_t *weights,
 /* The same from a .npy file: one dimension, integers or floats of 4 or 8
  * bytes or integers of 1 or 2, none negative, NaN or infinite. Floats are
  * taken in units of sum / 2^62, and one above 0 is at least one unit.
- * Returns also -EUCLEAN, -ENOTSUP, -EIO, or what open(2) gave. */
+ * Returns also -EINVAL (not a regular file, or a weight that is none),
+ * -EUCLEAN, -ENOTSUP, -EIO, or what open(2) gave. */
 ZL_API int zl_weights_load(struct zl_weights **out, const char *path,
 			   struct zl_error *err);
 
@@ -339,9 +341,10 @@ struct zl_stream {
 	const struct zr_container *container;
 };
 
-/* An array that the transform fills, one item per record. */
+/* An array that the transform fills, one item per record. Until then it holds
+ * what an earlier step left. */
 struct zl_output {
-	const char *name; /* copied, 1..63 bytes */
+	const char *name; /* copied, 1..63 bytes, no stream's */
 	struct zr_dtype dtype;
 	struct zr_shape item_shape;
 };
@@ -367,7 +370,7 @@ struct zl_array {
 
 /* What this rank has of one step. Everything in it lies in the loader's ring
  * and stays as it is, also beyond zl_close, until zl_return. The elements may
- * be written to. */
+ * be written to; the ids, the offsets and the structs may not. */
 struct zl_batch {
 	uint64_t step;
 	uint64_t epoch;    /* of the first record of the global batch */
@@ -379,9 +382,9 @@ struct zl_batch {
 };
 
 /* Called on the loader's threads for each batch before it is delivered, on
- * several batches at once. May write to all elements. What it draws at random
- * should depend on batch->step and the ids alone. Returns 0, or a negative
- * number that zl_next will return at this step. */
+ * several batches at once. May write to all elements, as the caller may. What
+ * it draws at random should depend on batch->step and the ids alone. Returns 0,
+ * or a negative number that zl_next will return at this step. */
 typedef int (*zl_transform_fn)(void *ctx, struct zl_batch *batch);
 
 /* Deliver batches as they get ready. zl_save then gives the first step that
@@ -399,13 +402,13 @@ typedef int (*zl_transform_fn)(void *ctx, struct zl_batch *batch);
 struct zl_options {
 	size_t size; /* sizeof(struct zl_options) */
 	struct zl_sampling sampling;
-	unsigned threads;          /* that gather; 0: as many as CPUs */
+	unsigned threads; /* that gather, at most 1024; 0: as many as CPUs */
 	uint32_t flags;            /* ZL_UNORDERED | ZL_SKIP | ZL_PIN */
 	zl_transform_fn transform; /* or NULL */
 	void *transform_ctx;
-	unsigned transform_threads;     /* 0: one, if there is a transform */
-	const struct zl_output *output; /* copied */
-	size_t outputs;
+	unsigned transform_threads; /* at most 1024; 0: one for a transform */
+	const struct zl_output *output; /* copied; with a transform only */
+	size_t outputs;                 /* at most 64 */
 	/* Batches in the ring: under way, ready, and held by the caller.
 	 * 2..1024. */
 	unsigned ring;
@@ -420,8 +423,10 @@ struct zl_options {
 	}
 
 /* Create a loader at step 0 over `count` streams, 1..64, all with the same
- * number of records. `opt` may be NULL. Allocates the ring, starts nothing.
- * Returns 0; -EINVAL (err->message names the stream that is odd), -ENOMEM. */
+ * number of records, at least 1. `opt` may be NULL. Allocates the ring, but for
+ * Ragged data, whose size comes with the batches; starts nothing.
+ * Returns 0; -EINVAL (err->message names the stream that is odd, or the
+ * option), -ENOMEM. */
 ZL_API int zl_open(struct zl_loader **out, const struct zl_stream *streams,
 		   size_t count, const struct zl_options *opt,
 		   struct zl_error *err);
@@ -466,7 +471,9 @@ ZL_API void zl_save(struct zl_loader *l, struct zl_state *state);
  * are held stay valid. Takes as long as zl_close. Other threads may not wait
  * in zl_next, or are being stopped: then their leaving is waited for. A zl_next
  * that comes later waits.
- * zl_restore: as zl_sampler_restore; the streams must be those of the state.
+ * zl_restore: as zl_sampler_restore; the streams must be those of the state. If
+ * they are not, the loader goes on at its next step, and one that was stopped
+ * stays so.
  * zl_seek: as zl_sampler_seek.
  * Returns 0, -ECHILD, -EDEADLK, -EBUSY (another thread is in zl_next,
  * zl_restore or zl_seek); zl_restore also -ESTALE. */

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 const char *zl_strerror(int code)
 {
@@ -51,12 +50,15 @@ int zl_fail(struct zl_error *err, int code, const char *fmt, ...)
 	return code;
 }
 
-int zl_fail_engine(struct zl_error *err, const struct zr_error *from)
+int zl_fail_callback(struct zl_error *err, int returned, uint64_t step,
+		     const char *what)
 {
-	if (err) {
-		clear(err, from->code);
-		err->record = from->record;
-		memcpy(err->message, from->message, sizeof(from->message));
-	}
-	return from->code;
+	int code = returned < 0 ? returned : -EINVAL;
+
+	zl_fail(err, code, "step %llu: the %s returned %d%s",
+		(unsigned long long)step, what, returned,
+		returned < 0 ? "" : ", 0 or a negative number expected");
+	if (err)
+		err->step = step;
+	return code;
 }

@@ -10,7 +10,9 @@
 __attribute__((format(printf, 3, 4))) int
 zl_fail(struct zl_error *err, int code, const char *fmt, ...);
 
-/* The same for an error of the engine; returns from->code. */
-int zl_fail_engine(struct zl_error *err, const struct zr_error *from);
+/* The same for what a callback of the caller's returned at `step`; returns
+ * that, if it is negative as it has to be, or -EINVAL. */
+int zl_fail_callback(struct zl_error *err, int returned, uint64_t step,
+		     const char *what);
 
 #endif

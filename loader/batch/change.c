@@ -41,9 +41,8 @@ static void note_failure(struct zl_loader *l, struct zl_slot *slot, int rc)
 		empty_batch(&slot->batch);
 		return;
 	}
-	slot->rc = zl_fail(&slot->err, rc, "step %llu: the transform failed",
-			   (unsigned long long)slot->batch.step);
-	slot->err.step = slot->batch.step;
+	slot->rc = zl_fail_callback(&slot->err, rc, slot->batch.step,
+				    "transform");
 }
 
 void *zl_change_main(void *loader)

@@ -19,13 +19,18 @@ static int check_name(const struct zl_loader *l, const char *name,
 	size_t len = name ? strlen(name) : 0;
 
 	if (!len || len > ZL_NAME_MAX)
-		return zl_fail(err, -EINVAL,
-			       "stream %zu: a name has 1..%u bytes", l->sources,
+		return zl_fail(err, -EINVAL, "%s %zu: a name has 1..%u bytes",
+			       l->sources < l->streams ? "stream" : "output",
+			       l->sources < l->streams
+				       ? l->sources
+				       : l->sources - l->streams,
 			       ZL_NAME_MAX);
 	for (size_t i = 0; i < l->sources; i++)
 		if (!strcmp(l->source[i].name, name))
 			return zl_fail(err, -EINVAL,
-				       "two streams are named \"%s\"", name);
+				       "two streams or outputs are named "
+				       "\"%s\"",
+				       name);
 	return 0;
 }
 
@@ -56,6 +61,11 @@ static int check_lengths(const struct zl_stream *streams, size_t count,
 	if (!count || count > STREAMS_MAX)
 		return zl_fail(err, -EINVAL, "%zu streams, 1..%u expected",
 			       count, STREAMS_MAX);
+	for (size_t i = 0; i < count; i++)
+		if (!streams[i].container)
+			return zl_fail(err, -EINVAL,
+				       "stream %zu (\"%s\"): no container", i,
+				       streams[i].name ? streams[i].name : "");
 	*records = usual_records(streams, count);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t n = zr_info(streams[i].container)->records;
@@ -125,9 +135,12 @@ static int add_output(struct zl_loader *l, const struct zl_output *output,
 	s->kind = ZR_DENSE;
 	s->dtype = output->dtype;
 	s->item_shape = output->item_shape;
-	if (zr_shape_size(&s->dtype, &s->item_shape, NULL, &s->record_bytes))
-		return zl_fail(err, -EINVAL, "output \"%s\": bad shape",
-			       s->name);
+	if (!s->dtype.itemsize ||
+	    zr_shape_size(&s->dtype, &s->item_shape, NULL, &s->record_bytes))
+		return zl_fail(err, -EINVAL,
+			       "output \"%s\": elements of no size, over %d "
+			       "dimensions or over 2^63 - 1 bytes",
+			       s->name, ZR_RANK_MAX);
 	l->sources++;
 	return place_dense(l, s, err);
 }
@@ -178,9 +191,11 @@ static int check_options(const struct zl_options *opt, struct zl_error *err)
 			       opt->ring);
 	if (opt->threads > 1024 || opt->transform_threads > 1024)
 		return zl_fail(err, -EINVAL, "over 1024 threads");
-	if (opt->outputs > STREAMS_MAX || (opt->outputs && !opt->transform))
+	if (opt->outputs > STREAMS_MAX ||
+	    (opt->outputs && (!opt->transform || !opt->output)))
 		return zl_fail(err, -EINVAL,
-			       "outputs: at most %u, and a transform",
+			       "outputs: at most %u, and a transform that "
+			       "fills them",
 			       STREAMS_MAX);
 	return 0;
 }

@@ -51,13 +51,13 @@ static void rewind_run(struct zl_loader *l)
 	zl_sampler_restore(l->sampler, &here, NULL);
 }
 
-/* Stand at the sampler. */
-static void leave(struct zl_loader *l)
+/* Stand at the sampler, which was moved if rc is 0. */
+static void leave(struct zl_loader *l, int rc)
 {
 	pthread_mutex_lock(&l->lock);
 	zl_sampler_save(l->sampler, &l->drawn);
 	l->next = l->drawn.step;
-	l->stopped = false;
+	l->stopped = l->stopped && rc;
 	l->busy = false;
 	l->inside--;
 	pthread_cond_broadcast(&l->ready);
@@ -74,7 +74,7 @@ int zl_restore(struct zl_loader *l, const struct zl_state *state,
 		return rc;
 	rewind_run(l);
 	rc = zl_sampler_restore(l->sampler, state, err);
-	leave(l);
+	leave(l, rc);
 	return rc;
 }
 
@@ -86,6 +86,6 @@ int zl_seek(struct zl_loader *l, uint64_t step)
 		return rc;
 	rewind_run(l);
 	zl_sampler_seek(l->sampler, step);
-	leave(l);
+	leave(l, 0);
 	return 0;
 }

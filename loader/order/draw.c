@@ -67,8 +67,7 @@ static int draw_caller(const struct zl_sampler *s, uint64_t step,
 			      ids);
 
 	if (rc)
-		return zl_fail(err, rc, "step %llu: the index function failed",
-			       (unsigned long long)step);
+		return zl_fail_callback(err, rc, step, "index function");
 	for (size_t i = 0; i < count; i++) {
 		if (ids[i] < s->records)
 			continue;
@@ -77,8 +76,10 @@ static int draw_caller(const struct zl_sampler *s, uint64_t step,
 			"records",
 			(unsigned long long)step, (unsigned long long)ids[i],
 			(unsigned long long)s->records);
-		if (err)
+		if (err) {
+			err->step = step;
 			err->record = ids[i];
+		}
 		return -ERANGE;
 	}
 	return 0;

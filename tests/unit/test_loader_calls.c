@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Every function of the loader from its own callbacks, from a child and from
- * several threads at once: it works or is refused, as zloader.h says. */
+ * several threads at once, and with what does not fit: it works or is refused,
+ * as zloader.h says. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
@@ -282,6 +283,128 @@ Test(loader_calls, tensors_of_a_transform_hold_its_batch)
 	for (int i = 20; i < 100; i += 10)
 		if (t.of[i])
 			t.of[i]->deleter(t.of[i]);
+}
+
+/* ---- What is refused ---- */
+
+static int returning_transform(void *ctx, struct zl_batch *b)
+{
+	return b->step == 2 ? *(int *)ctx : 0;
+}
+
+static int returning_index(void *ctx, uint64_t n, uint64_t step, uint64_t first,
+			   size_t count, uint64_t *ids)
+{
+	for (size_t i = 0; i < count; i++)
+		ids[i] = (first + i) % n;
+	return step == 2 ? *(int *)ctx : 0;
+}
+
+Test(loader_calls, a_callback_returns_no_positive_number)
+{
+	static const int returned[] = { -EDOM, 7 }, want[] = { -EDOM, -EINVAL };
+
+	for (int k = 0; k < 4; k++) {
+		struct zl_batch *b;
+		struct zl_error e;
+		int rc = returned[k / 2];
+
+		open_one(&loader, k % 2 ? returning_transform : NULL,
+			 k % 2 ? NULL : returning_index, &rc);
+		zl_return(next(loader));
+		zl_return(next(loader));
+		cr_expect(zl_next(loader, &b, &e) == want[k / 2] && !b);
+		cr_expect(e.code == want[k / 2] && e.step == 2);
+		cr_expect(strstr(e.message, k / 2 ? "returned 7" :
+						    "returned -33"),
+			  "%s", e.message);
+		zl_close(&loader);
+	}
+}
+
+static int no_transform(void *ctx, struct zl_batch *b)
+{
+	(void)ctx;
+	(void)b;
+	return 0;
+}
+
+static void expect_refusal(const struct zl_stream *stream,
+			   const struct zl_options *opt, const char *said)
+{
+	struct zl_loader *l = (struct zl_loader *)(void *)&dir;
+	struct zl_error e;
+
+	cr_expect(zl_open(&l, stream, 1, opt, &e) == -EINVAL && !l, "%s", said);
+	cr_expect(strstr(e.message, said), "%s: %s", said, e.message);
+	cr_expect(zl_open(&l, stream, 1, opt, NULL) == -EINVAL);
+}
+
+Test(loader_calls, open_refuses_what_does_not_fit)
+{
+	struct zl_output output = { "o", make_dtype("<f4"), { 1, { 4 } } };
+	struct zl_stream stream = { "c", NULL };
+	struct zl_options opt = ZL_OPTIONS_INIT;
+
+	expect_refusal(&stream, &opt, "stream 0 (\"c\"): no container");
+	stream = (struct zl_stream){ NULL, container };
+	expect_refusal(&stream, &opt, "stream 0: a name");
+	stream.name = "c";
+	opt.outputs = 1;
+	opt.output = &output;
+	expect_refusal(&stream, &opt, "a transform that fills them");
+	opt.transform = no_transform;
+	opt.output = NULL;
+	expect_refusal(&stream, &opt, "a transform that fills them");
+	opt.output = &output;
+	output.dtype.itemsize = 0;
+	expect_refusal(&stream, &opt, "output \"o\"");
+	output.dtype.itemsize = 4;
+	output.item_shape.rank = ZR_RANK_MAX + 1;
+	expect_refusal(&stream, &opt, "output \"o\"");
+	output.item_shape.rank = 1;
+	output.name = "c";
+	expect_refusal(&stream, &opt, "named \"c\"");
+	output.name = "";
+	expect_refusal(&stream, &opt, "output 0: a name");
+	output.name = "o";
+	opt.threads = 1025;
+	expect_refusal(&stream, &opt, "1024 threads");
+	opt.threads = 1;
+	opt.ring = 1;
+	expect_refusal(&stream, &opt, "ring");
+	opt.ring = 2;
+	opt.sampling.rank = 1;
+	expect_refusal(&stream, &opt, "rank 1 of 1");
+	opt.sampling.rank = 0;
+	opt.size--;
+	expect_refusal(&stream, &opt, "size");
+}
+
+Test(loader_calls, a_refused_state_moves_nothing)
+{
+	struct zl_state state;
+	struct zl_error e;
+	struct zl_batch *b;
+
+	open_one(&loader, NULL, NULL, NULL);
+	zl_return(next(loader));
+	zl_save(loader, &state);
+	state.step++;
+	cr_expect(zl_restore(loader, &state, &e) == -ESTALE);
+	b = next(loader);
+	expect_batch(b, 1);
+	zl_return(b);
+	zl_stop(loader);
+	cr_expect(zl_restore(loader, &state, &e) == -ESTALE);
+	cr_expect(zl_next(loader, &b, NULL) == -ECANCELED);
+	zl_save(loader, &state);
+	cr_expect(state.step == 2);
+	cr_expect(zl_restore(loader, &state, NULL) == 0);
+	b = next(loader);
+	expect_batch(b, 2);
+	zl_return(b);
+	zl_close(&loader);
 }
 
 /* ---- Fork ---- */
