@@ -5,54 +5,14 @@
 #include "write.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/io.h"
 #include "base/le.h"
-#include "read/fetch.h"
+#include "window.h"
 
-/* Records of a window: so many bytes, and if they are encoded at least one for
- * each thread, as long as they are not too large. */
-#define WINDOW_BYTES ((size_t)8 << 20)
-#define WINDOW_MOST ((size_t)256 << 20)
-/* Of raw Ragged records, to stay in the cache. */
-#define WINDOW_JOINED ((size_t)1 << 20)
-#define WINDOW_RECORDS ((size_t)8192)
-#define TASK_BYTES ((size_t)64 << 10)
 #define IOVECS 1024
-/* From here on a raw Ragged record is not worth copying behind its prefix. */
-#define SPLIT_BYTES ((size_t)32 << 10)
-
-/* One record of it: prefix[0, prefix_len) and then payload[0, len). */
-struct piece {
-	unsigned char prefix[ZR_PREFIX_MAX];
-	size_t prefix_len;
-	const unsigned char *payload;
-	size_t len;
-};
-
-static void piece_at(const struct zr_append *a, size_t i, struct piece *out)
-{
-	const struct zr_ragged *b = a->batch;
-	uint64_t first, rank;
-
-	out->prefix_len = 0;
-	if (a->items) {
-		out->payload = a->items + i * (size_t)a->width;
-		out->len = (size_t)a->width;
-		return;
-	}
-	first = b->dim_offsets[i];
-	rank = b->dim_offsets[i + 1] - first;
-	out->prefix[0] = (unsigned char)rank;
-	for (size_t d = 0; d < rank; d++)
-		zr_put_le64(out->prefix + 1 + 8 * d, b->dims[first + d]);
-	out->prefix_len = 1 + 8 * (size_t)rank;
-	out->payload = b->values + b->offsets[i];
-	out->len = (size_t)(b->offsets[i + 1] - b->offsets[i]);
-}
 
 static int meta_failed(struct zr_writer *w, int rc, struct zr_error *err)
 {
@@ -117,126 +77,14 @@ static int add_entry(struct zr_writer *w, const struct zr_append *a, size_t i,
 	return 0;
 }
 
-/* A record of a window and its stored bytes: where the caller has them, or in
- * the buffer of the window. */
-struct slot {
-	const unsigned char *stored;
-	size_t len;
-	size_t head;   /* bytes before them that are in the buffer: a prefix */
-	size_t place;  /* in the buffer */
-	uint64_t hash; /* of the stored bytes, if there is a check.zr */
-	uint32_t logic;
-};
-
-struct window {
-	struct zr_writer *w;
-	const struct zr_append *a;
-	struct zr_window *mem;
-	size_t first, count; /* records of the append */
-	size_t task;         /* records of a task */
-	size_t tasks;
-	size_t bytes; /* of the records */
-	uint64_t at;  /* place in data.zr, when it is written */
-	struct slot *slot;
-	int rc; /* -ENOMEM from any task */
-};
-
-/* What happens at the same time; each may be NULL. A window that is written is
- * entered after that. */
+/* What happens at the same time; each may be NULL. A window that is in place is
+ * written while it is prepared, any other in the step after that. */
 struct step {
-	struct window *write, *enter, *prepare;
+	struct zr_window *before, *next;
+	bool late; /* `before` is not written yet */
 	int write_rc, enter_rc;
 	struct zr_error *enter_err;
 };
-
-static bool in_place(const struct window *win)
-{
-	return win->w->meta.codec == ZR_RAW && win->a->items;
-}
-
-static bool is_split(const struct zr_writer *w, size_t len)
-{
-	return w->meta.codec == ZR_RAW && len >= SPLIT_BYTES;
-}
-
-static void join(unsigned char *dst, const struct piece *p)
-{
-	memcpy(dst, p->prefix, p->prefix_len);
-	memcpy(dst + p->prefix_len, p->payload, p->len);
-}
-
-static int encode(struct window *win, unsigned lane, struct slot *s,
-		  const struct piece *piece)
-{
-	struct zr_writer *w = win->w;
-	struct zr_buffer *source = &w->source[lane];
-	const unsigned char *p = piece->payload;
-
-	if (piece->prefix_len) {
-		if (zr_buffer_room(source, s->logic))
-			return -ENOMEM;
-		join(source->p, piece);
-		p = source->p;
-	}
-	if (!w->encoder[lane] &&
-	    zr_encoder_new(&w->encoder[lane], w->dict, w->level))
-		return -ENOMEM;
-	return zr_encode(w->encoder[lane], win->mem->out.p + s->place,
-			 zr_encode_bound(s->logic), p, s->logic, &s->len);
-}
-
-/* A long record is written from where it is, behind its prefix. */
-static int split(struct window *win, struct slot *s, const struct piece *piece)
-{
-	struct zr_hasher *h;
-
-	s->stored = piece->payload;
-	s->len = piece->len;
-	s->head = piece->prefix_len;
-	memcpy(win->mem->out.p + s->place, piece->prefix, s->head);
-	if (win->w->sums.fd < 0)
-		return 0;
-	h = zr_hasher_new();
-	if (!h)
-		return -ENOMEM;
-	zr_hasher_add(h, piece->prefix, s->head);
-	zr_hasher_add(h, piece->payload, s->len);
-	s->hash = zr_hasher_end(h);
-	zr_hasher_free(h);
-	return 0;
-}
-
-static int prepare_one(struct window *win, unsigned lane, size_t i)
-{
-	struct slot *s = &win->slot[i];
-	struct piece piece;
-	int rc = 0;
-
-	if (!in_place(win)) {
-		piece_at(win->a, win->first + i, &piece);
-		if (is_split(win->w, piece.len))
-			return split(win, s, &piece);
-		s->stored = win->mem->out.p + s->place;
-		if (win->w->meta.codec == ZR_RAW)
-			join(win->mem->out.p + s->place, &piece);
-		else
-			rc = encode(win, lane, s, &piece);
-	}
-	if (!rc && win->w->sums.fd >= 0)
-		s->hash = zr_hash(s->stored, s->len);
-	return rc;
-}
-
-static void prepare_task(struct window *win, unsigned lane, size_t task)
-{
-	size_t i = task * win->task, end = win->count;
-
-	if (end - i > win->task)
-		end = i + win->task;
-	for (; i < end; i++)
-		if (prepare_one(win, lane, i))
-			__atomic_store_n(&win->rc, -ENOMEM, __ATOMIC_RELAXED);
-}
 
 /* Longer by `len` bytes at p: in the last one, if they lie behind it. */
 static size_t add_iovec(struct iovec *iov, size_t n, const unsigned char *p,
@@ -256,14 +104,14 @@ static size_t add_iovec(struct iovec *iov, size_t n, const unsigned char *p,
 }
 
 /* Records from *i on to *at on, up to where the iovecs end; advances both. */
-static int write_records(struct window *win, size_t *i, uint64_t *at)
+static int write_records(struct zr_window *win, size_t *i, uint64_t *at)
 {
 	struct iovec iov[IOVECS];
 	uint64_t from = *at;
 	size_t n = 0;
 
 	for (; *i < win->count && n + 2 <= IOVECS; (*i)++) {
-		const struct slot *s = &win->slot[*i];
+		const struct zr_slot *s = &win->slot[*i];
 
 		if (s->head)
 			n = add_iovec(iov, n, win->mem->out.p + s->place,
@@ -274,22 +122,23 @@ static int write_records(struct window *win, size_t *i, uint64_t *at)
 	return zr_pwritev(win->w->build.data_fd, iov, n, from);
 }
 
-static int write_window(struct window *win)
+static int write_window(struct zr_window *win)
 {
 	uint64_t at = win->at;
 	int rc = 0;
 
 	for (size_t i = 0; i < win->count && !rc;)
 		rc = write_records(win, &i, &at);
+	win->written = true;
 	return rc;
 }
 
-static int add_entries(struct window *win, struct zr_error *err)
+static int add_entries(struct zr_window *win, struct zr_error *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < win->count && !rc; i++) {
-		const struct slot *s = &win->slot[i];
+		const struct zr_slot *s = &win->slot[i];
 
 		rc = add_entry(win->w, win->a, win->first + i,
 			       (uint32_t)(s->head + s->len), s->logic, s->hash,
@@ -298,94 +147,43 @@ static int add_entries(struct window *win, struct zr_error *err)
 	return rc;
 }
 
+/* Entries come after the bytes they speak of: a build that dies has none that
+ * recovery must refuse. */
+static void write_and_enter(struct step *s)
+{
+	if (s->late) {
+		s->write_rc = write_window(s->before);
+		if (!s->write_rc)
+			s->enter_rc = add_entries(s->before, s->enter_err);
+	}
+	if (!s->write_rc && s->next && s->next->in_place)
+		s->write_rc = write_window(s->next);
+}
+
 static void step_task(void *ctx, unsigned lane, size_t task)
 {
 	struct step *s = ctx;
 
 	if (task >= 2)
-		prepare_task(s->prepare, lane, task - 2);
-	else if (task == 0 && s->write)
-		s->write_rc = write_window(s->write);
-	else if (task == 1 && s->enter && s->enter != s->write)
-		s->enter_rc = add_entries(s->enter, s->enter_err);
-	/* Entries come after the bytes they speak of: a build that dies has
-	 * none that recovery must refuse. */
-	if (task == 0 && s->write && s->enter == s->write && !s->write_rc)
-		s->enter_rc = add_entries(s->enter, s->enter_err);
+		zr_window_prepare(s->next, lane, task - 2);
+	else if (task == 0)
+		write_and_enter(s);
+	else if (s->before && !s->late)
+		s->enter_rc = add_entries(s->before, s->enter_err);
 }
 
-static bool full(const struct window *win)
+/* Prepare `next` and end `before`, which the last step prepared. */
+static int do_step(struct zr_writer *w, struct zr_window *next,
+		   struct zr_window *before, struct zr_error *err)
 {
-	const struct zr_writer *w = win->w;
+	struct step step = { before, next, before && !before->written, 0, 0,
+			     err };
 
-	if (win->count == WINDOW_RECORDS)
-		return true;
-	if (w->meta.codec == ZR_RAW)
-		return win->bytes >=
-		       (win->a->items ? WINDOW_BYTES : WINDOW_JOINED);
-	return win->bytes >= WINDOW_MOST ||
-	       (win->bytes >= WINDOW_BYTES && win->count >= w->lanes);
-}
-
-/* In the buffer. */
-static size_t room_of(const struct zr_writer *w, const struct piece *p)
-{
-	if (is_split(w, p->len))
-		return p->prefix_len;
-	if (w->meta.codec == ZR_RAW)
-		return p->prefix_len + p->len;
-	return zr_encode_bound(p->prefix_len + p->len);
-}
-
-/* Choose the records of a window and make room for their stored bytes. */
-static int plan(struct window *win)
-{
-	size_t place = 0, left = win->a->count - win->first;
-	struct piece piece;
-
-	if (zr_buffer_room(&win->mem->slots,
-			   WINDOW_RECORDS * sizeof(struct slot)))
-		return -ENOMEM;
-	win->slot = (struct slot *)(void *)win->mem->slots.p;
-	win->bytes = 0;
-	for (win->count = 0; win->count < left && !full(win);) {
-		struct slot *s = &win->slot[win->count];
-
-		piece_at(win->a, win->first + win->count, &piece);
-		s->stored = piece.payload;
-		s->logic = (uint32_t)(piece.prefix_len + piece.len);
-		s->len = s->logic;
-		s->head = 0;
-		s->hash = 0;
-		s->place = place;
-		place += room_of(win->w, &piece);
-		win->bytes += s->logic;
-		win->count++;
-	}
-	win->task = TASK_BYTES / (win->bytes / win->count + 1) + 1;
-	win->tasks = (win->count - 1) / win->task + 1;
-	if (!in_place(win))
-		return zr_buffer_room(&win->mem->out, place);
-	if (win->w->sums.fd < 0)
-		win->tasks = 0;
-	return 0;
-}
-
-/* Prepare `next` and end `before`, which the last step prepared. A window that
- * is in place is written while it is hashed. */
-static int do_step(struct zr_writer *w, struct window *next,
-		   struct window *before, struct zr_error *err)
-{
-	struct step step = { before, before, next, 0, 0, err };
-
-	if (before && !in_place(before))
+	if (step.late)
 		before->at = w->meta.tail_offset;
-	if (in_place(next ? next : before)) {
-		step.write = next;
-		if (next)
-			next->at = before ? before->at + before->bytes
-					  : w->meta.tail_offset;
-	}
+	if (next && next->in_place)
+		next->at = before ? before->at + before->bytes
+				  : w->meta.tail_offset;
 	zr_executor_run(w->ex, 2 + (next ? next->tasks : 0), step_task, &step);
 	if (step.write_rc)
 		return zr_fail_sys(err, -step.write_rc, w->build.path,
@@ -401,19 +199,19 @@ static int do_step(struct zr_writer *w, struct window *next,
 int zr_write(struct zr_writer *w, const struct zr_append *a,
 	     struct zr_error *err)
 {
-	struct window win[2] = {
+	struct zr_window win[2] = {
 		{ .w = w, .a = a, .mem = &w->window[0] },
 		{ .w = w, .a = a, .mem = &w->window[1] },
 	};
-	struct window *before = NULL;
+	struct zr_window *before = NULL;
 	size_t first = 0;
 	int rc = 0;
 
 	for (size_t k = 0; first < a->count && !rc; k++) {
-		struct window *next = &win[k % 2];
+		struct zr_window *next = &win[k % 2];
 
 		next->first = first;
-		if (plan(next))
+		if (zr_window_plan(next))
 			return zr_fail(err, -ENOMEM, w->build.path,
 				       "no memory for records to encode");
 		first += next->count;

@@ -281,17 +281,17 @@ static const char *unstorable(const struct zr_dtype *dtype,
 {
 	uint64_t first = b->dim_offsets[i],
 		 rank = b->dim_offsets[i + 1] - first;
-	uint64_t bytes, span = b->offsets[i + 1] - b->offsets[i];
-	struct zr_shape shape;
+	uint64_t bytes = dtype->itemsize,
+		 span = b->offsets[i + 1] - b->offsets[i];
 
 	if (b->dim_offsets[i + 1] < first || b->offsets[i + 1] < b->offsets[i])
 		return "its offsets go down";
 	if (rank > ZR_RANK_MAX)
 		return "it has more than 64 dimensions";
-	shape.rank = (uint32_t)rank;
-	if (rank)
-		memcpy(shape.dims, b->dims + first, 8 * (size_t)rank);
-	if (zr_shape_size(dtype, &shape, NULL, &bytes) || bytes != span)
+	for (uint64_t d = 0; d < rank; d++)
+		if (!zr_mul(bytes, b->dims[first + d], &bytes))
+			return "its bytes are not those of its shape";
+	if (bytes != span)
 		return "its bytes are not those of its shape";
 	if (!bytes)
 		return "it has no elements, and an empty record cannot be "

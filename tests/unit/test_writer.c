@@ -272,6 +272,78 @@ Test(writer, bytes_do_not_depend_on_threads)
 	zr_executor_free(ex);
 }
 
+/* Short records are copied behind their prefixes, long ones are written from
+ * where they are; here each sort follows the other, in runs of many lengths. */
+static struct zr_ragged long_and_short(size_t count)
+{
+	struct zr_ragged b = { .count = count };
+	uint64_t at = 0, n = 1;
+
+	b.offsets = malloc((count + 1) * 8);
+	b.dim_offsets = malloc((count + 1) * 8);
+	b.dims = malloc(count * 8);
+	for (size_t i = 0; i < count; i++) {
+		bool many = i / 16 % 3 != 1;
+
+		n = n * 6364136223846793005u + 1442695040888963407u;
+		b.offsets[i] = at;
+		b.dim_offsets[i] = i;
+		b.dims[i] = 1 + (n >> 33) % (many ? 400000 : 40000);
+		at += b.dims[i];
+	}
+	b.offsets[count] = at;
+	b.dim_offsets[count] = count;
+	b.values = malloc(at);
+	for (uint64_t k = 0; k < at; k++)
+		b.values[k] = (unsigned char)(k * 2654435761u >> 24);
+	return b;
+}
+
+static void expect_records(const char *path, const struct zr_ragged *b)
+{
+	struct zr_open_options opt = ZR_OPEN_OPTIONS_INIT;
+	unsigned char *got = malloc(400000);
+	struct zr_container *c;
+	struct zr_reader *r;
+	uint64_t bytes;
+
+	opt.flags = ZR_OPEN_CHECK;
+	cr_assert(!zr_open(&c, path, &opt, NULL) && !zr_reader_new(&r, c, NULL));
+	cr_assert(zr_info(c)->records == b->count);
+	for (size_t i = 0; i < b->count; i++) {
+		cr_assert(!zr_read(r, i, got, 400000, &bytes, NULL, NULL));
+		cr_assert(bytes == b->dims[i] &&
+				  !memcmp(got, b->values + b->offsets[i],
+					  bytes),
+			  "record %zu", i);
+	}
+	zr_reader_free(r);
+	zr_close(c);
+	free(got);
+}
+
+Test(writer, long_records_among_short_ones)
+{
+	struct zr_create_options opt = ZR_CREATE_OPTIONS_INIT;
+	struct zr_ragged b = long_and_short(400);
+	struct zr_dtype dtype = make_dtype("|u1");
+	struct zr_writer *w;
+	char name[16];
+
+	for (unsigned k = 0; k < 4; k++) {
+		snprintf(name, sizeof(name), "c%u", k);
+		opt.no_checksums = k == 3;
+		cr_assert(!k || !zr_executor_new(&opt.executor, k));
+		cr_assert(!zr_create(&w, scratch_path(&s, name), ZR_RAGGED,
+				     &dtype, NULL, &opt, NULL));
+		cr_assert(!zr_append_ragged(w, &b, NULL));
+		cr_assert(!zr_publish(w, NULL));
+		expect_records(scratch_path(&s, name), &b);
+		zr_executor_free(opt.executor);
+	}
+	make_batch_free(&b);
+}
+
 Test(writer, a_level_is_that_level_of_zstd)
 {
 	static const int levels[] = { -1, 1, 5, 12, 19 };
