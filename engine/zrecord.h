@@ -493,12 +493,19 @@ ZR_API int zr_append_ragged(struct zr_writer *w, const struct zr_ragged *batch,
  * gave, or -EINVAL in a child. */
 ZR_API int zr_publish(struct zr_writer *w, struct zr_error *err);
 
+/* Return the hidden directory that holds what was written, which lives as long
+ * as the writer: for a program that must end without zr_discard. Rename it
+ * before removing it, so that it cannot be published meanwhile. Any thread. */
+ZR_API const char *zr_writer_path(const struct zr_writer *w);
+
 /* Remove what was written and free the writer. NULL is allowed. */
 ZR_API void zr_discard(struct zr_writer *w);
 
 /* Train a dictionary for ZR_ZSTD_DICT from `count` samples that lie one after
  * the other at `samples`, sizes[i] bytes each. `dict` has room for `size`
- * bytes, at least 256; *bytes receives the length.
+ * bytes, at least 256; *bytes receives the length. Takes seconds, on the caller
+ * alone, and cannot be stopped: some 10 s for 64 MiB of samples. Needs memory of
+ * some 16 bytes a sample and 20 MiB besides.
  * Any thread. Returns 0; -EINVAL if the room is too small, or the samples are
  * too few or too small to train on; -ENOMEM. */
 ZR_API int zr_train(void *dict, size_t size, size_t *bytes, const void *samples,

@@ -83,3 +83,23 @@ int zr_pwritev(int fd, struct iovec *iov, size_t count, uint64_t off)
 	}
 	return 0;
 }
+
+int zr_sync(int fd)
+{
+	if (!fsync(fd))
+		return 0;
+	switch (errno) {
+	case EINVAL:
+	case ENOSYS:
+	case EOPNOTSUPP:
+	case ENOTTY:
+	case EROFS:
+	case EBADF: /* some take a directory for a file not open to write */
+	case EISDIR:
+	case EACCES:
+	case EPERM:
+		return 0;
+	default:
+		return -errno;
+	}
+}

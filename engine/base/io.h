@@ -20,4 +20,8 @@ int zr_pwrite(int fd, const void *buf, size_t len, uint64_t off);
 /* Write all bytes of iov[0, count) at `off`; changes iov. */
 int zr_pwritev(int fd, struct iovec *iov, size_t count, uint64_t off);
 
+/* Put the file or directory on stable storage. Returns 0 or a negative errno; a
+ * file system that has no way to do it is no error. */
+int zr_sync(int fd);
+
 #endif

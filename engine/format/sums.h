@@ -9,6 +9,7 @@
 
 #define ZR_SUMS_NAME "check.zr"
 #define ZR_SUMS_HEAD 64
+#define ZR_DIMS_NAME "dims" /* beside it while it is written */
 
 /* Read whole at open; immutable. */
 struct zr_sums {

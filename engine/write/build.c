@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/io.h"
 #include "format/sums.h"
 
 #define NAME_BYTES 255 /* of a file name, on every Linux file system */
@@ -31,6 +32,7 @@ static int split(struct zr_build *b, const char *path, char **parent)
 	start = end;
 	while (start && path[start - 1] != '/')
 		start--;
+	b->stem = start;
 	b->name = strndup(path + start, end - start);
 	*parent = start ? strndup(path, start) : strdup(".");
 	return b->name && *parent ? 0 : -ENOMEM;
@@ -47,23 +49,39 @@ static unsigned random_tag(void)
 	return ((unsigned)now.tv_nsec ^ (unsigned)getpid()) & 0xffffffu;
 }
 
+/* How much of the name the hidden one has room for, in whole characters: some
+ * file systems take only UTF-8. */
+static int name_kept(const char *name, size_t most)
+{
+	size_t len = strlen(name);
+
+	if (len <= most)
+		return (int)len;
+	while (most && ((unsigned char)name[most] & 0xc0) == 0x80)
+		most--;
+	return (int)most;
+}
+
 static int make_temp(struct zr_build *b, struct zr_error *err)
 {
-	int keep = (int)strnlen(b->name, NAME_BYTES - TEMP_EXTRA);
+	int keep = name_kept(b->name, NAME_BYTES - TEMP_EXTRA);
 	int failed = EIO; /* TRIES names taken: that is no chance */
-	char *temp;
 
 	for (int i = 0; i < TRIES; i++) {
-		if (asprintf(&temp, ".%.*s.%06x.zrtmp", keep, b->name,
-			     random_tag()) < 0)
+		if (asprintf(&b->temp, ".%.*s.%06x.zrtmp", keep, b->name,
+			     random_tag()) < 0) {
+			b->temp = NULL;
 			return zr_fail(err, -ENOMEM, b->path, "no memory");
-		if (!mkdirat(b->parent, temp, 0777)) {
-			b->temp = temp;
-			return 0;
 		}
+		if (!mkdirat(b->parent, b->temp, 0777))
+			return 0;
 		failed = errno == EEXIST ? EIO : errno;
-		free(temp);
-		if (failed != EIO)
+		free(b->temp);
+		b->temp = NULL;
+		/* Where names are shorter, the one of the path may just fit. */
+		if (failed == ENAMETOOLONG && keep)
+			keep = name_kept(b->name, (size_t)keep / 2);
+		else if (failed != EIO)
 			break;
 	}
 	return zr_fail_sys(err, failed, b->path,
@@ -109,6 +127,11 @@ int zr_build_start(struct zr_build *b, const char *path, struct zr_error *err)
 	rc = make_temp(b, err);
 	if (rc)
 		return rc;
+	if (asprintf(&b->temp_path, "%.*s%s", (int)b->stem, path, b->temp) <
+	    0) {
+		b->temp_path = NULL;
+		return zr_fail(err, -ENOMEM, path, "no memory");
+	}
 	b->dir = openat(b->parent, b->temp,
 			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (b->dir < 0)
@@ -121,20 +144,27 @@ int zr_build_start(struct zr_build *b, const char *path, struct zr_error *err)
 	return rc ? rc : make_file(b, "data.zr", &b->data_fd, err);
 }
 
+static bool taken(const struct zr_build *b)
+{
+	struct stat st;
+
+	return !fstatat(b->parent, b->name, &st, AT_SYMLINK_NOFOLLOW) ||
+	       errno != ENOENT;
+}
+
 /* Without RENAME_NOREPLACE (some network file systems): take the name with an
  * empty directory, which fails if it is taken, and replace that. Only here a
- * process that is killed in between leaves something at the path. */
+ * process that is killed in between leaves something at the path. Where a
+ * rename replaces not even that (rclone), it replaces nothing. */
 static int rename_over_claim(struct zr_build *b)
 {
 	if (mkdirat(b->parent, b->name, 0777))
 		return -errno;
-	if (renameat(b->parent, b->temp, b->parent, b->name)) {
-		int rc = -errno;
-
-		unlinkat(b->parent, b->name, AT_REMOVEDIR);
-		return rc;
-	}
-	return 0;
+	if (!renameat(b->parent, b->temp, b->parent, b->name))
+		return 0;
+	if (unlinkat(b->parent, b->name, AT_REMOVEDIR) || taken(b))
+		return -EEXIST;
+	return renameat(b->parent, b->temp, b->parent, b->name) ? -errno : 0;
 }
 
 static int rename_into_place(struct zr_build *b)
@@ -142,23 +172,27 @@ static int rename_into_place(struct zr_build *b)
 	if (!renameat2(b->parent, b->temp, b->parent, b->name,
 		       RENAME_NOREPLACE))
 		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
+	switch (errno) {
+	case EINVAL:
+	case ENOSYS:
+	case EOPNOTSUPP:
+	case EPERM: /* of a sandbox that does not know it */
+		return rename_over_claim(b);
+	default:
 		return -errno;
-	return rename_over_claim(b);
-}
-
-/* Some file systems cannot, and say EINVAL. */
-static int sync_directory(int fd)
-{
-	return fsync(fd) && errno != EINVAL ? -1 : 0;
+	}
 }
 
 int zr_build_commit(struct zr_build *b, struct zr_error *err)
 {
-	int rc;
+	int rc = zr_sync(b->data_fd);
 
-	if (fsync(b->data_fd) || fsync(b->meta_fd) || sync_directory(b->dir))
-		return zr_fail_sys(err, errno, b->path, "syncing");
+	if (!rc)
+		rc = zr_sync(b->meta_fd);
+	if (!rc)
+		rc = zr_sync(b->dir);
+	if (rc)
+		return zr_fail_sys(err, -rc, b->path, "syncing");
 	/* Readers may come from the rename on, also while a child has the file
 	 * open; whoever tidies up must still see that the build is alive. */
 	(void)flock(b->meta_fd, LOCK_SH | LOCK_NB);
@@ -168,8 +202,9 @@ int zr_build_commit(struct zr_build *b, struct zr_error *err)
 			       "was made by someone else meanwhile");
 	if (rc)
 		return zr_fail_sys(err, -rc, b->path, "renaming into place");
-	if (sync_directory(b->parent)) {
-		rc = zr_fail_sys(err, errno, b->path, "syncing its directory");
+	rc = zr_sync(b->parent);
+	if (rc) {
+		rc = zr_fail_sys(err, -rc, b->path, "syncing its directory");
 		/* Not known to be on disk: take it back, so that it can be
 		 * removed; the hidden name is ours alone. */
 		if (!renameat(b->parent, b->name, b->parent, b->temp))
@@ -188,20 +223,23 @@ static void close_fd(int fd)
 
 void zr_build_end(struct zr_build *b, bool remove)
 {
+	/* Some file systems do not remove a file that is open, or keep it under
+	 * another name meanwhile. */
+	close_fd(b->data_fd);
+	close_fd(b->meta_fd);
 	if (remove && b->temp) {
 		if (b->dir >= 0) {
 			unlinkat(b->dir, "meta.zr", 0);
 			unlinkat(b->dir, "data.zr", 0);
 			unlinkat(b->dir, "dict.zr", 0);
 			unlinkat(b->dir, ZR_SUMS_NAME, 0);
-			unlinkat(b->dir, "dims", 0);
+			unlinkat(b->dir, ZR_DIMS_NAME, 0);
 		}
 		unlinkat(b->parent, b->temp, AT_REMOVEDIR);
 	}
-	close_fd(b->data_fd);
-	close_fd(b->meta_fd);
 	close_fd(b->dir);
 	close_fd(b->parent);
+	free(b->temp_path);
 	free(b->temp);
 	free(b->name);
 	free(b->path);

@@ -12,6 +12,8 @@ struct zr_build {
 	char *path;  /* as given, for messages */
 	char *name;  /* last component of path */
 	char *temp;  /* name of the hidden directory, NULL: none made */
+	char *temp_path; /* the same, reached as `path` is */
+	size_t stem;     /* bytes of path before name */
 	int parent;  /* directory of both */
 	int dir;     /* the hidden directory */
 	int meta_fd; /* holds the exclusive lock */

@@ -18,6 +18,7 @@
 int zr_sums_start(struct zr_sums_writer *w, int dir, enum zr_kind kind)
 {
 	w->row = kind == ZR_RAGGED ? 16 : 8;
+	w->dir = dir;
 	w->fd = openat(dir, ZR_SUMS_NAME,
 		       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		       0666);
@@ -28,13 +29,11 @@ int zr_sums_start(struct zr_sums_writer *w, int dir, enum zr_kind kind)
 	w->kept = malloc(KEPT * sizeof(uint64_t));
 	if (!w->kept)
 		return -ENOMEM;
-	/* Not every file system has O_TMPFILE. */
-	w->dims_fd = openat(dir, "dims",
+	/* Not every file system has O_TMPFILE, or removes what is open. */
+	w->dims_fd = openat(dir, ZR_DIMS_NAME,
 			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			    0600);
-	if (w->dims_fd < 0)
-		return -errno;
-	return unlinkat(dir, "dims", 0) ? -errno : 0;
+	return w->dims_fd < 0 ? -errno : 0;
 }
 
 static int flush_dims(struct zr_sums_writer *w)
@@ -97,6 +96,10 @@ static int place_dims(struct zr_sums_writer *w, uint64_t to, unsigned char *buf)
 		at += n;
 		left -= n;
 	}
+	close(w->dims_fd);
+	w->dims_fd = -1;
+	if (!rc && unlinkat(w->dir, ZR_DIMS_NAME, 0))
+		rc = -errno;
 	return rc == -ENODATA ? -EIO : rc;
 }
 
@@ -147,8 +150,8 @@ int zr_sums_finish(struct zr_sums_writer *w, uint64_t records, uint64_t tail,
 	zr_put_le64(head + 56, hash);
 	if (!rc)
 		rc = zr_pwrite(w->fd, head, sizeof(head), 0);
-	if (!rc && fsync(w->fd))
-		rc = -errno;
+	if (!rc)
+		rc = zr_sync(w->fd);
 	free(buf);
 	return rc;
 }

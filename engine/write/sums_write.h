@@ -7,7 +7,8 @@
 
 struct zr_sums_writer {
 	int fd;      /* check.zr, -1: not written */
-	int dims_fd; /* a file without a name: dims until they are placed */
+	int dims_fd; /* dims until they are placed */
+	int dir;     /* of both, the caller's */
 	size_t row;
 	uint64_t dims; /* so far; rolled back with the records */
 	uint64_t dict_hash;

@@ -142,8 +142,8 @@ static int write_dict(struct zr_writer *w, const struct zr_create_options *opt,
 	if (fd < 0)
 		return zr_fail_sys(err, errno, w->build.path, "making dict.zr");
 	rc = zr_pwrite(fd, opt->dict, opt->dict_bytes, 0);
-	if (!rc && fsync(fd))
-		rc = -errno;
+	if (!rc)
+		rc = zr_sync(fd);
 	close(fd);
 	if (rc)
 		return zr_fail_sys(err, -rc, w->build.path, "writing dict.zr");
@@ -368,6 +368,11 @@ int zr_publish(struct zr_writer *w, struct zr_error *err)
 		rc = zr_build_commit(&w->build, err);
 	writer_free(w, true);
 	return rc;
+}
+
+const char *zr_writer_path(const struct zr_writer *w)
+{
+	return w->build.temp_path;
 }
 
 void zr_discard(struct zr_writer *w)
