@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 bool cli_no_checksums, cli_quiet;
+atomic_bool cli_ended;
 
 /* A name may hold a newline; a message is one line. */
 __attribute__((format(printf, 2, 0))) static void
@@ -27,6 +28,8 @@ int cli_fail(const char *fmt, ...)
 {
 	va_list ap;
 
+	if (atomic_load(&cli_ended))
+		return CLI_FAILED;
 	va_start(ap, fmt);
 	print_line("zrecord: ", fmt, ap);
 	va_end(ap);

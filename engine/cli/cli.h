@@ -5,6 +5,7 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "zrecord.h"
@@ -34,6 +35,9 @@ __attribute__((format(printf, 2, 3))) int cli_usage(const struct command *cmd,
 /* Print a line on stderr that is no error, unless cli_quiet (-q) is set. */
 __attribute__((format(printf, 1, 2))) void cli_note(const char *fmt, ...);
 extern bool cli_quiet;
+/* Set when a signal ends the command: what fails then fails because of it, and
+ * cli_fail prints nothing. */
+extern atomic_bool cli_ended;
 
 /* `word` as a shell takes it, in `buf` of at least 8 bytes, which is returned;
  * cut if it does not fit. */

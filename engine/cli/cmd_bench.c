@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "options.h"
-#include "output.h"
 #include "progress.h"
+#include "stop.h"
 
 #define BATCHES 16
 #define CELL_SECONDS 0.3
@@ -83,8 +83,7 @@ static int warm(struct bench *b, size_t most)
 	int status = CLI_OK;
 
 	progress_start(&bar, b->path, "records", records);
-	while (done < records && t < WARM_SECONDS && !status &&
-	       !output_stopped()) {
+	while (done < records && t < WARM_SECONDS && !status) {
 		size_t n =
 			records - done < most ? (size_t)(records - done) : most;
 
@@ -97,7 +96,7 @@ static int warm(struct bench *b, size_t most)
 	}
 	progress_end(&bar);
 	b->warm = done == records;
-	if (status || output_stopped() || b->json)
+	if (status || b->json)
 		return status;
 	if (b->warm)
 		printf("all records were read once before, in %.1f s\n\n", t);
@@ -137,8 +136,6 @@ static int measure(struct bench *b, unsigned threads, size_t batch)
 	while (!status && t < CELL_SECONDS) {
 		for (uint64_t i = 0; i < burst && !status; i++)
 			status = gather_random(b, batch, &bytes);
-		if (output_stopped())
-			return CLI_FAILED;
 		records += burst * batch;
 		t = now() - start;
 		/* A look at the clock must cost nothing. */
@@ -167,8 +164,7 @@ static int measure_on(struct bench *b, unsigned threads, size_t warm_batch)
 	if (warm_batch)
 		status = warm(b, warm_batch);
 	for (size_t i = 0; i < b->batches && !warm_batch && !status; i++)
-		status = output_stopped() ? CLI_FAILED
-					  : measure(b, threads, b->batch[i]);
+		status = measure(b, threads, b->batch[i]);
 	zr_reader_free(b->r);
 	zr_executor_free(ex);
 	return status;
@@ -239,7 +235,7 @@ static int bench(struct bench *b, unsigned threads)
 		print_head(b);
 	fflush(stdout);
 	status = measure_on(b, threads, most);
-	if (!status && !output_stopped() && !b->json)
+	if (!status && !b->json)
 		puts("threads    batch        MiB/s      records/s");
 	for (unsigned n = 1; !status; n = 2 * n < threads ? 2 * n : threads) {
 		status = measure_on(b, n, 0);
@@ -299,7 +295,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 		return cli_fail("no memory");
 	threads = zr_executor_threads(ex);
 	zr_executor_free(ex);
-	output_catch_signals();
+	stop_catch();
 	b.path = argv[optind];
 	b.c = c = cli_open(b.path, 0);
 	if (!c)
@@ -309,7 +305,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 	free(b.dst);
 	zr_ragged_free(&b.ragged);
 	zr_close(c);
-	return output_stopped() ? CLI_FAILED : cli_flush(status);
+	return cli_flush(status);
 }
 
 const struct command cmd_bench = {

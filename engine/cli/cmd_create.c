@@ -8,6 +8,7 @@
 #include "options.h"
 #include "output.h"
 #include "progress.h"
+#include "stop.h"
 #include "training.h"
 
 #define INSTEAD "give one with --dict, or use --codec zstd"
@@ -15,7 +16,7 @@
 
 struct create {
 	struct zr_create_options opt;
-	const char *dict_path, *lines;
+	const char *dict_path, *lines, *select;
 	const struct tier *tier;
 	unsigned threads;
 	bool ragged, skip_empty;
@@ -127,8 +128,7 @@ static int append_all(struct create *k, struct zr_writer *w, const char *dst)
 	progress_start(&bar, dst, "records",
 		       k->src.records == ZR_NONE ? 0 : k->src.records);
 	while (!status) {
-		status = output_stopped() ? CLI_FAILED
-					  : source_next(&k->src, &k->batch);
+		status = source_next(&k->src, &k->batch);
 		if (status || !k->batch.count)
 			break;
 		status = append(k, w);
@@ -148,22 +148,22 @@ static int write_container(struct create *k, const char *dst)
 {
 	bool dense = k->src.kind == ZR_DENSE;
 	struct zr_writer *w;
-	struct zr_error err;
-	int status;
+	int status = output_create(&w, dst, k->src.kind, &k->src.dtype,
+				   dense ? &k->src.item_shape : NULL, &k->opt);
 
-	if (zr_create(&w, dst, k->src.kind, &k->src.dtype,
-		      dense ? &k->src.item_shape : NULL, &k->opt, &err))
-		return cli_error(&err);
-	status = append_all(k, w, dst);
-	if (status) {
-		zr_discard(w);
+	if (status)
 		return status;
-	}
-	return zr_publish(w, &err) ? cli_error(&err) : CLI_OK;
+	status = append_all(k, w, dst);
+	if (!status)
+		return output_publish(w, dst);
+	output_abandon(w);
+	return status;
 }
 
-static int create(struct create *k, const char *dst, char **src, size_t count)
+static int create(const struct command *cmd, struct create *k, const char *dst,
+		  char **src, size_t count)
 {
+	struct progress bar;
 	struct stat st;
 	int status;
 
@@ -172,16 +172,17 @@ static int create(struct create *k, const char *dst, char **src, size_t count)
 		return cli_fail("%s: exists already; remove it, or choose another "
 				"destination",
 				dst);
+	stop_catch();
+	progress_busy(&bar, src[0], "reading");
 	status = source_open(&k->src, src, count, k->ragged, k->lines != NULL,
 			     k->skip_empty);
-	if (status)
-		return status;
-	if (zr_executor_new(&k->opt.executor, k->threads)) {
-		source_close(&k->src);
-		return cli_fail("no memory");
-	}
-	output_catch_signals();
-	status = make_dict(k);
+	progress_end(&bar);
+	if (!status && k->select)
+		status = source_select(&k->src, cmd, src[0], k->select);
+	if (!status && zr_executor_new(&k->opt.executor, k->threads))
+		status = cli_fail("no memory");
+	if (!status)
+		status = make_dict(k);
 	if (!status)
 		status = write_container(k, dst);
 	if (!status)
@@ -242,8 +243,8 @@ static int consistent(const struct command *cmd, struct create *k,
 	return -1;
 }
 
-/* `lines`: also the options for lines of text. As options_take. */
-static int parse(const struct command *cmd, struct create *k, bool lines,
+/* The options of both commands. As options_take. */
+static int parse(const struct command *cmd, struct create *k, bool recode,
 		 int argc, char **argv)
 {
 	struct typed t = { NULL };
@@ -259,9 +260,11 @@ static int parse(const struct command *cmd, struct create *k, bool lines,
 		{ "no-checksums", &k->opt.no_checksums, NULL },
 		{ "j", NULL, &t.on },
 		{ "q", &cli_quiet, NULL },
+		{ "quiet", &cli_quiet, NULL },
+		{ recode ? "select" : NULL, NULL, &k->select },
 		{ NULL, NULL, NULL },
 	};
-	int status = options_take(cmd, lines ? rows : rows + 2, argc, argv);
+	int status = options_take(cmd, recode ? rows + 2 : rows, argc, argv);
 
 	if (status < 0)
 		status = take_values(cmd, k, &t);
@@ -284,7 +287,7 @@ static int create_lines(const struct command *cmd, struct create *k, int argc,
 	if (status >= 0)
 		return status;
 	lines = strdup(k->lines);
-	status = lines ? create(k, argv[0], &lines, 1) : cli_fail("no memory");
+	status = lines ? create(cmd, k, argv[0], &lines, 1) : cli_fail("no memory");
 	free(lines);
 	return status;
 }
@@ -292,7 +295,7 @@ static int create_lines(const struct command *cmd, struct create *k, int argc,
 static int run_create(const struct command *cmd, int argc, char **argv)
 {
 	struct create k = { .opt = ZR_CREATE_OPTIONS_INIT };
-	int status = parse(cmd, &k, true, argc, argv);
+	int status = parse(cmd, &k, false, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -303,7 +306,7 @@ static int run_create(const struct command *cmd, int argc, char **argv)
 	status = options_order(cmd, true, argc, argv);
 	if (status >= 0)
 		return status;
-	return create(&k, argv[optind], argv + optind + 1,
+	return create(cmd, &k, argv[optind], argv + optind + 1,
 		      (size_t)(argc - optind - 1));
 }
 
@@ -311,7 +314,7 @@ static int run_recode(const struct command *cmd, int argc, char **argv)
 {
 	struct create k = { .opt = ZR_CREATE_OPTIONS_INIT };
 	struct zr_container *c;
-	int status = parse(cmd, &k, false, argc, argv);
+	int status = parse(cmd, &k, true, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -324,7 +327,7 @@ static int run_recode(const struct command *cmd, int argc, char **argv)
 	if (!c)
 		return CLI_FAILED;
 	zr_close(c);
-	return create(&k, argv[optind + 1], argv + optind, 1);
+	return create(cmd, &k, argv[optind + 1], argv + optind, 1);
 }
 
 #define CODEC_HELP                                                             \
@@ -346,7 +349,7 @@ static int run_recode(const struct command *cmd, int argc, char **argv)
 	"  --no-checksums   leave out check.zr, the hash of each record\n"     \
 	"  --ragged      Ragged also if all records have one shape\n"          \
 	"  -j N          on N threads (default: all CPUs)\n"                  \
-	"  -q            no line on standard error about what was made\n"
+	"  -q, --quiet   no progress, and no line about what was made\n"
 
 const struct command cmd_create = {
 	"create",
@@ -375,6 +378,8 @@ const struct command cmd_recode = {
 	"[OPTION]... SRC DST",
 	"Copy the container SRC to DST with another codec. DST must not exist; "
 	"it\n"
-	"appears whole or not at all.\n\n" CODEC_HELP,
+	"appears whole or not at all.\n\n"
+	"  --select S    only these records, in this order, as for 'zrecord "
+	"cat'\n" CODEC_HELP,
 	run_recode,
 };

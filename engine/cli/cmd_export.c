@@ -10,6 +10,7 @@
 #include "options.h"
 #include "output.h"
 #include "progress.h"
+#include "stop.h"
 #include "zipfile.h"
 
 struct export
@@ -30,7 +31,7 @@ static int write_failed(const struct export *x)
 static int step(struct export *x)
 {
 	progress_at(&x->bar, ++x->done);
-	return output_stopped() ? CLI_FAILED : CLI_OK;
+	return CLI_OK;
 }
 
 static int header_of(const struct zr_info *info, const struct zr_shape *shape,
@@ -146,10 +147,10 @@ static int export(const struct zr_container *c, const struct zr_selection *sel,
 	if (form == 'n' && zr_info(c)->kind == ZR_RAGGED)
 		return cli_fail("a Ragged container is not one array; use "
 				"--as npz or --as dir");
+	stop_catch();
 	status = output_start(&x.out, dst, form == 'd');
 	if (status)
 		return status;
-	output_catch_signals();
 	progress_start(&x.bar, dst, "records", sel->count);
 	status = write_all(&x, c, sel, form);
 	progress_end(&x.bar);

@@ -4,9 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "idset.h"
+#include "jsonpath.h"
 #include "options.h"
 #include "output.h"
 #include "progress.h"
+#include "stop.h"
+
+/* A selection that is longer is left to --json. */
+#define SELECTION_SHOWN 200
 
 struct recover {
 	const struct zr_container *c;
@@ -14,7 +20,10 @@ struct recover {
 	struct zr_writer *w;
 	unsigned char *buf;
 	size_t size;
-	uint64_t whole, lost;
+	struct idset kept, lost;
+	/* Of the records that are lost, but not of entries that were never
+	 * written: those are no news. */
+	struct zr_error first, last;
 };
 
 /* The new container keeps the dictionary. */
@@ -50,7 +59,16 @@ static int append(struct recover *k, const struct zr_shape *shape,
 	return rc ? cli_error(&err) : CLI_OK;
 }
 
-/* An entry that was never written is all zero: not worth a line. */
+static int lose(struct recover *k, uint64_t id, const struct zr_error *err)
+{
+	if (!idset_add(&k->lost, id))
+		return cli_fail("no memory");
+	if (!k->first.code)
+		k->first = *err;
+	k->last = *err;
+	return CLI_OK;
+}
+
 static int recover_one(struct recover *k, uint64_t id)
 {
 	uint64_t need = zr_record_bound(k->c, id), bytes;
@@ -68,15 +86,12 @@ static int recover_one(struct recover *k, uint64_t id)
 		k->size = (size_t)need;
 	}
 	rc = zr_read(k->r, id, k->buf, k->size, &bytes, &shape, &err);
-	if (rc == -EBADMSG || rc == -EIO) {
-		k->lost++;
-		if (zr_info(k->c)->published || need)
-			cli_error(&err);
-		return CLI_OK;
-	}
+	if (rc == -EBADMSG || rc == -EIO)
+		return lose(k, id, &err);
 	if (rc)
 		return cli_error(&err);
-	k->whole++;
+	if (!idset_add(&k->kept, id))
+		return cli_fail("no memory");
 	return append(k, &shape, bytes);
 }
 
@@ -89,51 +104,127 @@ static int recover_all(struct recover *k, const char *dst)
 	progress_start(&bar, dst, "records", records);
 	for (uint64_t id = 0; id < records && !status; id++) {
 		status = recover_one(k, id);
-		if (output_stopped())
-			status = CLI_FAILED;
 		progress_at(&bar, id);
 	}
 	progress_end(&bar);
 	return status;
 }
 
-static int recover(const char *src, const char *dst)
+/* Whether a reader takes SRC as it is, with all its records. */
+static bool is_whole(const struct recover *k, const char *src)
+{
+	struct zr_open_options opt = ZR_OPEN_OPTIONS_INIT;
+	struct zr_container *c;
+
+	if (k->lost.count || zr_open(&c, src, &opt, NULL))
+		return false;
+	zr_close(c);
+	return true;
+}
+
+/* A container of labels must lose the same records. */
+static void tell_lost(const struct recover *k, const char *src, const char *dst)
+{
+	unsigned long long count = k->lost.count, from = k->lost.run[0].first;
+	unsigned long long to = k->lost.run[k->lost.runs - 1].end - 1;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f;
+
+	cli_error(&k->first);
+	if (count > 1) {
+		cli_error(&k->last);
+		cli_fail("%s: %llu records are lost, the first %llu, the last "
+			 "%llu; --json lists them",
+			 src, count, from, to);
+	}
+	if (k->kept.run[k->kept.runs - 1].end <= from)
+		return;
+	f = open_memstream(&text, &len);
+	if (f)
+		idset_print(&k->kept, f);
+	if (f && !fclose(f) && len <= SELECTION_SHOWN)
+		cli_fail("%s: ids from %llu on have moved; labels stay in step "
+			 "after 'zrecord recode --select %s LABELS NEW'",
+			 dst, from, text);
+	else
+		cli_fail("%s: ids from %llu on have moved; labels stay in step "
+			 "after 'zrecord recode --select @FILE LABELS NEW', "
+			 "FILE having what --json tells as \"kept\"",
+			 dst, from);
+	free(text);
+}
+
+static void tell(const struct recover *k, const char *src, const char *dst,
+		 bool json)
+{
+	if (k->lost.count)
+		tell_lost(k, src, dst);
+	if (!json) {
+		printf("%s: %llu records whole, %llu not%s\n", dst,
+		       (unsigned long long)k->kept.count,
+		       (unsigned long long)k->lost.count,
+		       !is_whole(k, src)	    ? ""
+		       : zr_info(k->c)->checksums ? "; the source is good"
+						  : "; the source can be read");
+		return;
+	}
+	printf("{\"path\": ");
+	json_path(dst);
+	printf(", \"records\": %llu, \"lost_records\": %llu, \"kept\": \"",
+	       (unsigned long long)k->kept.count,
+	       (unsigned long long)k->lost.count);
+	idset_print(&k->kept, stdout);
+	printf("\", \"lost\": \"");
+	idset_print(&k->lost, stdout);
+	printf("\"}\n");
+}
+
+static int make(struct recover *k, const char *src, const char *dst,
+		const struct zr_create_options *opt)
+{
+	const struct zr_info *info = zr_info(k->c);
+	int status = output_create(
+		&k->w, dst, info->kind, &info->dtype,
+		info->kind == ZR_DENSE ? &info->item_shape : NULL, opt);
+
+	if (status)
+		return status;
+	status = recover_all(k, dst);
+	if (!status && !k->kept.count && k->lost.count)
+		status = cli_fail("%s: no record of it is whole, the first: %s",
+				  src, k->first.message);
+	else if (!status && !k->kept.count && !is_whole(k, src))
+		status = cli_fail("%s: no record of it is whole", src);
+	if (!status)
+		return output_publish(k->w, dst);
+	output_abandon(k->w);
+	return status;
+}
+
+static int recover(const char *src, const char *dst, bool json)
 {
 	struct zr_create_options opt = ZR_CREATE_OPTIONS_INIT;
 	struct zr_container *c = cli_open(src, ZR_OPEN_RECOVER);
 	struct recover k = { .c = c };
-	const struct zr_info *info;
 	unsigned char *dict = NULL;
-	struct zr_error err;
 	int status = CLI_OK;
 
 	if (!c)
 		return CLI_FAILED;
-	info = zr_info(c);
-	opt.codec = info->codec;
+	opt.codec = zr_info(c)->codec;
 	if (zr_executor_new(&opt.executor, 0) || zr_reader_new(&k.r, c, NULL))
 		status = cli_fail("no memory");
-	if (!status && info->codec == ZR_ZSTD_DICT)
+	if (!status && opt.codec == ZR_ZSTD_DICT)
 		status = read_dict(src, &dict, &opt.dict_bytes);
 	opt.dict = dict;
-	if (!status &&
-	    zr_create(&k.w, dst, info->kind, &info->dtype,
-		      info->kind == ZR_DENSE ? &info->item_shape : NULL, &opt,
-		      &err))
-		status = cli_error(&err);
-	if (!status) {
-		output_catch_signals();
-		status = recover_all(&k, dst);
-	}
-	if (!status && !k.whole)
-		status = cli_fail("%s: no record of it is whole", src);
-	if (!status && zr_publish(k.w, &err))
-		status = cli_error(&err);
-	else if (status)
-		zr_discard(k.w);
+	stop_catch();
 	if (!status)
-		printf("%s: %llu records whole, %llu not\n", dst,
-		       (unsigned long long)k.whole, (unsigned long long)k.lost);
+		status = make(&k, src, dst, &opt);
+	if (!status)
+		tell(&k, src, dst, json);
+	idset_free(&k.kept);
+	idset_free(&k.lost);
 	free(dict);
 	free(k.buf);
 	zr_reader_free(k.r);
@@ -144,7 +235,11 @@ static int recover(const char *src, const char *dst)
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
+	bool json = false;
 	const struct option_row rows[] = {
+		{ "json", &json, NULL },
+		{ "q", &cli_quiet, NULL },
+		{ "quiet", &cli_quiet, NULL },
 		{ "no-checksums", &cli_no_checksums, NULL },
 		{ NULL, NULL, NULL },
 	};
@@ -157,12 +252,12 @@ static int run(const struct command *cmd, int argc, char **argv)
 	status = options_order(cmd, false, argc, argv);
 	if (status >= 0)
 		return status;
-	return cli_flush(recover(argv[optind], argv[optind + 1]));
+	return cli_flush(recover(argv[optind], argv[optind + 1], json));
 }
 
 const struct command cmd_recover = {
 	"recover",
-	"[--no-checksums] SRC DST",
+	"[--json] [-q] [--no-checksums] SRC DST",
 	"Make the container DST of the records of SRC that are whole, in "
 	"their\n"
 	"order: of a build that was never finished (a create that was killed\n"
@@ -174,7 +269,14 @@ const struct command cmd_recover = {
 	"be\n"
 	"told. DST must not exist. The exit status is 0 if DST was made, also "
 	"if\n"
-	"records were lost; the summary tells.\n\n"
+	"records were lost: the first and the last are told, and how many. "
+	"What\n"
+	"follows a lost record has another id in DST; 'zrecord recode "
+	"--select'\n"
+	"makes a container of labels that has lost the same ones.\n\n"
+	"  --json     the summary as a JSON object; \"kept\" and \"lost\" are\n"
+	"             SELECTIONs of SRC\n"
+	"  -q, --quiet      no progress bar\n"
 	"  --no-checksums   do not compare with check.zr\n",
 	run,
 };

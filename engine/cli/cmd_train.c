@@ -8,6 +8,8 @@
 #include "describe.h"
 #include "options.h"
 #include "output.h"
+#include "progress.h"
+#include "stop.h"
 #include "training.h"
 
 static int write_dict(const char *path, const unsigned char *dict, size_t len)
@@ -30,14 +32,17 @@ static int train(const char *path, char **paths, size_t count,
 {
 	struct samples s = { 0 };
 	unsigned char *dict = NULL;
+	struct progress bar;
 	struct source src;
 	size_t len;
-	int status = source_open(&src, paths, count, false, false, false);
+	int status;
 
-	if (status)
-		return status;
-	status = src.rewinds ? samples_take(&s, &src, tier)
-			     : samples_take_first(&s, &src, tier);
+	progress_busy(&bar, paths[0], "reading");
+	status = source_open(&src, paths, count, false, false, false);
+	if (!status)
+		status = src.rewinds ? samples_take(&s, &src, tier)
+				     : samples_take_first(&s, &src, tier);
+	progress_end(&bar);
 	if (!status)
 		status = samples_train(&s, tier, "give more sources", &dict,
 				       &len);
@@ -57,6 +62,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 	const struct option_row rows[] = {
 		{ "o", NULL, &path },
 		{ "tier", NULL, &tier_name },
+		{ "q", &cli_quiet, NULL },
+		{ "quiet", &cli_quiet, NULL },
 		{ NULL, NULL, NULL },
 	};
 	const struct tier *tier;
@@ -77,17 +84,19 @@ static int run(const struct command *cmd, int argc, char **argv)
 				     argv[optind]);
 	if (status >= 0)
 		return status;
+	stop_catch();
 	return train(path, argv + optind, (size_t)(argc - optind), tier);
 }
 
 const struct command cmd_train = {
 	"train",
-	"[--tier fast|balanced|max] -o FILE SRC...",
+	"[--tier fast|balanced|max] [-q] -o FILE SRC...",
 	"Train a dictionary on records, for 'zrecord create --dict'. SRC is "
 	"as\n"
 	"for 'zrecord create'. FILE must not exist.\n\n"
 	"  --tier T   how large: fast (32 KiB), balanced (512 KiB, default), "
 	"max\n"
-	"             (2 MiB), and at most 1/64 of the records\n",
+	"             (2 MiB), and at most 1/64 of the records\n"
+	"  -q, --quiet   no progress bar\n",
 	run,
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "jsonpath.h"
 #include "options.h"
 #include "progress.h"
 
@@ -91,50 +92,6 @@ static int check_all(struct check *k, struct zr_executor *ex, const char *path)
 	return status || k->bad_count || k->no_memory ? CLI_FAILED : CLI_OK;
 }
 
-static bool is_utf8(const unsigned char *s)
-{
-	while (*s) {
-		unsigned more = *s < 0x80   ? 0
-				: *s < 0xc2 ? 9
-				: *s < 0xe0 ? 1
-				: *s < 0xf0 ? 2
-				: *s < 0xf5 ? 3
-					    : 9;
-		unsigned first = *s++;
-
-		if (more == 9)
-			return false;
-		/* Overlong forms, surrogates, beyond U+10FFFF. */
-		if ((first == 0xe0 && *s < 0xa0) ||
-		    (first == 0xed && *s > 0x9f) ||
-		    (first == 0xf0 && *s < 0x90) ||
-		    (first == 0xf4 && *s > 0x8f))
-			return false;
-		for (; more; more--)
-			if ((*s++ & 0xc0) != 0x80)
-				return false;
-	}
-	return true;
-}
-
-/* A path is bytes, JSON is UTF-8: one that is not is given byte by byte. */
-static void print_string(const char *path)
-{
-	const unsigned char *s = (const unsigned char *)path;
-	bool utf8 = is_utf8(s);
-
-	putchar('"');
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			printf("\\%c", *s);
-		else if (*s < 0x20 || (*s >= 0x80 && !utf8))
-			printf("\\u%04x", *s);
-		else
-			putchar(*s);
-	}
-	putchar('"');
-}
-
 static void print_result(const struct check *k, const char *path, bool json,
 			 int status)
 {
@@ -149,7 +106,7 @@ static void print_result(const struct check *k, const char *path, bool json,
 		return;
 	}
 	printf("{\"path\": ");
-	print_string(path);
+	json_path(path);
 	printf(", \"ok\": %s, \"records\": ", status ? "false" : "true");
 	if (k->c)
 		printf("%llu", records);

@@ -7,14 +7,26 @@
 #include <string.h>
 
 #define IDS 1024
+/* Of the text of a selection in a file. */
+#define SELECTION_MAX ((uint64_t)1 << 30)
 
 int each_parse(const struct command *cmd, const struct zr_container *c,
 	       const char *path, const char *text, struct zr_selection *out)
 {
 	struct zr_error err;
-	int rc = zr_selection_parse(out, text, strlen(text),
-				    zr_info(c)->records, &err);
+	unsigned char *file = NULL;
+	size_t len = strlen(text);
+	int rc;
 
+	if (*text == '@') {
+		if (cli_read_file(text + 1, SELECTION_MAX, &file, &len))
+			return CLI_FAILED;
+		while (len && file[len - 1] == '\n')
+			len--;
+	}
+	rc = zr_selection_parse(out, file ? (char *)file : text, len,
+				zr_info(c)->records, &err);
+	free(file);
 	if (!rc)
 		return CLI_OK;
 	if (rc == -EINVAL)

@@ -17,7 +17,7 @@ struct each {
 typedef int (*each_fn)(void *ctx, const struct zr_info *info,
 		       const struct each *rec);
 
-/* Parse SELECTION for c; returns CLI_OK, or CLI_FAILED or CLI_USAGE after
+/* Parse SELECTION for c, or what is in FILE for "@FILE"; returns CLI_OK, or CLI_FAILED or CLI_USAGE after
  * printing. `cmd` is for the message. */
 int each_parse(const struct command *cmd, const struct zr_container *c,
 	       const char *path, const char *text, struct zr_selection *out);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "kind.h"
-#include "output.h"
 #include "spool.h"
 #include "turn.h"
 #include "npz_member.h"
@@ -32,9 +31,6 @@ static int read_some(struct input *in, void *buf, size_t len, size_t *got)
 		ssize_t n = read(in->fd, p + *got,
 				 most < CALL_MAX ? most : CALL_MAX);
 
-		/* A pipe may not send more for a long time. */
-		if (n < 0 && errno == EINTR && output_stopped())
-			return CLI_FAILED;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -248,11 +244,9 @@ int input_end(struct input *in)
 		return CLI_OK;
 	do {
 		n = read(in->fd, &byte, 1);
-	} while (n < 0 && errno == EINTR && !output_stopped());
+	} while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return output_stopped() ? CLI_FAILED
-					: cli_fail("%s: reading: %s", in->name,
-						   strerror(errno));
+		return cli_fail("%s: reading: %s", in->name, strerror(errno));
 	if (n > 0)
 		return cli_fail("%s: more bytes follow than its header says",
 				in->name);

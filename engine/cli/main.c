@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "near.h"
-#include "output.h"
+#include "stop.h"
 
 static const struct command *const commands[] = {
 	&cmd_create, &cmd_info,   &cmd_ls,      &cmd_cat,
@@ -95,10 +95,6 @@ int main(int argc, char **argv)
 	if (!cmd)
 		return unknown(argv[1]);
 	status = cmd->run(cmd, argc - 1, argv + 1);
-	if (output_stopped()) {
-		/* What was unfinished is removed; end as the signal asks. */
-		signal(output_stopped(), SIG_DFL);
-		raise(output_stopped());
-	}
+	stop_wait();
 	return status;
 }

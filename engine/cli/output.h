@@ -3,11 +3,11 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
-#include <stdbool.h>
+#include "zrecord.h"
 
 struct output {
 	char *path, *temp; /* temp: beside path, hidden */
-	int fd;            /* of the file or of the directory */
+	int fd;            /* of the file or of the directory; -1: closed */
 	bool dir;
 };
 
@@ -18,10 +18,12 @@ int output_commit(struct output *o);
 /* Remove it; ends `o`. */
 void output_discard(struct output *o);
 
-/* Let SIGINT, SIGTERM and SIGHUP only set a flag, so that what is unfinished
- * can be removed. output_stopped() prints nothing; main() ends the program
- * with the signal. */
-void output_catch_signals(void);
-int output_stopped(void); /* the signal, or 0 */
+/* The same for containers: zr_create, zr_publish and zr_discard, with what a
+ * signal must know. CLI_FAILED after printing. */
+int output_create(struct zr_writer **w, const char *dst, enum zr_kind kind,
+		  const struct zr_dtype *dtype, const struct zr_shape *shape,
+		  const struct zr_create_options *opt);
+int output_publish(struct zr_writer *w, const char *dst);
+void output_abandon(struct zr_writer *w);
 
 #endif

@@ -211,12 +211,17 @@ static int next_container(struct source *s, struct batch *b)
 	size_t n = 0;
 
 	while (n < left && n < most_of(s)) {
-		uint64_t one = zr_record_bound(s->c, s->next_id);
+		uint64_t one;
 
+		ids[n] = s->next_id;
+		if (s->selected)
+			zr_selection_ids(&s->sel, s->next_id, 1, &ids[n]);
+		one = zr_record_bound(s->c, ids[n]);
 		if (n && bytes + one > BATCH_BYTES)
 			break;
 		bytes += one;
-		ids[n++] = s->next_id++;
+		n++;
+		s->next_id++;
 	}
 	if (zr_info(s->c)->kind == ZR_DENSE) {
 		uint64_t each = zr_info(s->c)->record_bytes;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "each.h"
 #include "npz.h"
 
 static bool same_shape(const struct zr_shape *a, const struct zr_shape *b)
@@ -205,8 +206,21 @@ int source_open(struct source *s, char **paths, size_t count, bool ragged,
 	return status;
 }
 
+int source_select(struct source *s, const struct command *cmd, const char *path,
+		  const char *selection)
+{
+	int status = each_parse(cmd, s->c, path, selection, &s->sel);
+
+	if (status)
+		return status;
+	s->selected = true;
+	s->records = s->sel.count;
+	return CLI_OK;
+}
+
 void source_close(struct source *s)
 {
+	zr_selection_free(&s->sel);
 	input_close(&s->in);
 	npz_close(s->npz);
 	zr_reader_free(s->r);

@@ -38,7 +38,9 @@ struct source {
 	uint64_t left; /* AXIS0: records left in `in` */
 	struct zr_container *c;
 	struct zr_reader *r;
-	uint64_t next_id;
+	uint64_t next_id;        /* or place in sel */
+	struct zr_selection sel; /* of a container's records, if any */
+	bool selected;
 	struct lines lines;
 };
 
@@ -47,6 +49,11 @@ struct source {
 int source_open(struct source *s, char **paths, size_t count, bool ragged,
 		bool lines, bool skip_empty);
 void source_close(struct source *s);
+
+/* Of a container, take only the records of a SELECTION, in its order. As
+ * each_parse. */
+int source_select(struct source *s, const struct command *cmd, const char *path,
+		  const char *selection);
 
 /* Go back to the first record. */
 int source_rewind(struct source *s);

@@ -24,11 +24,10 @@ struct samples {
 	uint64_t source; /* bytes of all records, UINT64_MAX: unknown */
 };
 
-int samples_add(struct samples *s, const unsigned char *p, size_t len);
 void samples_free(struct samples *s);
 
-/* Take records at even distances, up to the budget of the tier, then rewind.
- * The source must rewind. */
+/* Take records at even distances, up to the budget of the tier and one record,
+ * of large ones the beginnings, then rewind. The source must rewind. */
 int samples_take(struct samples *s, struct source *src,
 		 const struct tier *tier);
 

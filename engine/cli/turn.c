@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output.h"
 
 #define BLOCK_BYTES ((uint64_t)32 << 20)
 #define PIECE_BYTES ((uint64_t)1 << 20)
@@ -72,8 +71,6 @@ static int read_piece(struct turn *t, uint64_t at, size_t len)
 	while (len) {
 		ssize_t n = pread(t->fd, p, len, (off_t)(t->offset + at));
 
-		if (n < 0 && errno == EINTR && output_stopped())
-			return CLI_FAILED;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)

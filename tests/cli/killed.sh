@@ -49,7 +49,7 @@ for ((round = 0; round < 100 && (inside < 6 || back < 2); round++)); do
 		inside=$((inside + 1))
 		if "$ZRECORD" recover "$dead" r >out 2>err; then
 			back=$((back + 1))
-			grep -q '^r: [0-9]* records whole, 0 not$' out ||
+			grep -q '^r: [0-9]* records whole, 0 not' out ||
 				fail "recover says $(cat out)"
 			matches r "$(sed "s/^r: \([0-9]*\) .*/\1/" out)"
 			rm -r r

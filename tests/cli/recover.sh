@@ -20,7 +20,9 @@ for kind in dense_dict ragged_tokens_i4_zstd; do
 		conv=notrunc status=none
 	refuses 1 "zrecord recover" "$ZRECORD" verify dead
 	refuses 1 "zrecord recover" "$ZRECORD" cat dead 0
-	works "$ZRECORD" recover dead r
+	"$ZRECORD" recover dead r >out 2>err || fail "$kind: $(cat err)"
+	grep -q "record 5: .* found 0" err || fail "$kind: $(cat err)"
+	grep -q "recode --select 0:5,6:[0-9]* " err || fail "$kind: $(cat err)"
 	n=$("$ZRECORD" ls "$GOLDEN/$kind" | wc -l)
 	same "r: $((n - 1)) records whole, 1 not"
 	works "$ZRECORD" verify r
@@ -59,8 +61,49 @@ refuses 1 "wrong checksum" "$ZRECORD" recode --no-checksums cut r
 same "r: 22 records whole, 1 not"
 rm -rf r
 works "$ZRECORD" recover --no-checksums cut r
-same "r: 23 records whole, 0 not"
+same "r: 23 records whole, 0 not; the source can be read"
 rm -rf r cut
+
+# Of many lost records the first, the last and their number; as JSON all.
+works "$ZRECORD" recode --no-checksums "$GOLDEN/dense_f4_raw" cut
+head -c 64 /dev/zero | dd of=cut/meta.zr bs=16 seek=$((256 + 3)) \
+	conv=notrunc status=none
+head -c 32 /dev/zero | dd of=cut/meta.zr bs=16 seek=$((256 + 20)) \
+	conv=notrunc status=none
+"$ZRECORD" recover cut r >out 2>err || fail "lost: $(cat err)"
+same "r: 17 records whole, 6 not"
+[ "$(wc -l <err)" -eq 4 ] || fail "lost: $(cat err)"
+sed -n 1p err | grep -q "record 3: " && sed -n 2p err | grep -q "record 21: " &&
+	sed -n 3p err | grep -q "cut: 6 records are lost, the first 3, the last 21" ||
+	fail "lost: $(cat err)"
+rm -rf r
+"$ZRECORD" recover --json cut r >out 2>err || fail "lost, as JSON: $(cat err)"
+same '{"path": "r", "records": 17, "lost_records": 6, "kept": "0:3,7:20,22", "lost": "3:7,20:22"}'
+# A container of labels loses the same ones, by the selection that was told.
+for select in 0:3,7:20,22 @kept; do
+	echo 0:3,7:20,22 >kept
+	works "$ZRECORD" recode --select $select "$GOLDEN/dense_f4_raw" labels
+	"$ZRECORD" cat labels : >got && "$ZRECORD" cat r : >want
+	cmp -s got want || fail "recode --select $select: other records"
+	rm -rf labels
+done
+works "$ZRECORD" recode --codec zstd_dict --tier fast --ragged --select ::-1 "$GOLDEN/dense_f4_raw" labels
+"$ZRECORD" cat labels ::-1 >got && "$ZRECORD" cat "$GOLDEN/dense_f4_raw" : >want
+cmp -s got want || fail "recode --select ::-1: other records"
+refuses 2 "select" "$ZRECORD" create --select 0 c "$GOLDEN/dense_f4_raw"
+refuses 1 "none: No such file" "$ZRECORD" recode --select @none cut c
+rm -rf r cut labels got want kept
+# Nothing is lost, or there is nothing.
+works "$ZRECORD" recode "$GOLDEN/dense_f4_raw" good
+works "$ZRECORD" recover good r
+same "r: 23 records whole, 0 not; the source is good"
+rm -rf r good
+: >none
+works "$ZRECORD" create e --lines none
+works "$ZRECORD" recover e r
+same "r: 0 records whole, 0 not; the source is good"
+works "$ZRECORD" verify r
+rm -rf e r none
 
 # A build that is alive is busy, not damaged.
 mkfifo pipe
