@@ -272,6 +272,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 		{ "j", NULL, &on },
 		{ "batch", NULL, &batches },
 		{ "json", &b.json, NULL },
+		{ "q", &cli_quiet, NULL },
+		{ "quiet", &cli_quiet, NULL },
 		{ "no-checksums", &cli_no_checksums, NULL },
 		{ NULL, NULL, NULL },
 	};
@@ -322,6 +324,7 @@ const struct command cmd_bench = {
 	"  --batch LIST   sizes of batches, in records (default: those of\n"
 	"                 1,32,256,1024 that fit)\n"
 	"  --json         one JSON object a line for each measurement\n"
+	"  -q, --quiet      no progress bar\n"
 	"  --no-checksums   do not compare with check.zr, as programs that do "
 	"not\n"
 	"                 ask for it\n",

@@ -179,6 +179,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 	const struct option_row rows[] = {
 		{ "as", NULL, &as },
 		{ "select", NULL, &selection },
+		{ "q", &cli_quiet, NULL },
+		{ "quiet", &cli_quiet, NULL },
 		{ "no-checksums", &cli_no_checksums, NULL },
 		{ NULL, NULL, NULL },
 	};
@@ -222,6 +224,7 @@ const struct command cmd_export = {
 	"  --as npy   one array with the records along axis 0 (Dense)\n"
 	"  --as npz   one file with the members arr_0.npy, arr_1.npy, ...\n"
 	"  --select SELECTION   only these records, as for 'zrecord cat'\n"
+	"  -q, --quiet      no progress bar\n"
 	"  --no-checksums   do not compare with check.zr\n",
 	run,
 };

@@ -140,6 +140,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 	const struct option_row rows[] = {
 		{ "j", NULL, &on },
 		{ "json", &json, NULL },
+		{ "q", &cli_quiet, NULL },
+		{ "quiet", &cli_quiet, NULL },
 		{ "no-checksums", &cli_no_checksums, NULL },
 		{ NULL, NULL, NULL },
 	};
@@ -175,6 +177,7 @@ const struct command cmd_verify = {
 	"The exit status is 0 if all is well.\n\n"
 	"  -j N     on N threads (default: all CPUs)\n"
 	"  --json   the summary as one JSON object a line\n"
+	"  -q, --quiet      no progress bar\n"
 	"  --no-checksums   only decode, do not compare with check.zr\n",
 	run,
 };

@@ -112,8 +112,8 @@ poor() { # LACKS COMMAND...
 for lacks in "" replaces "replaces sandbox" "replaces nolink" \
 	"replaces nolink keeps" EINVAL ENOSYS EROFS ENOLCK busy names \
 	"replaces nolink keeps EINVAL busy names"; do
-	for cmd in "create|a.npy" "create --codec zstd_dict|a.npy" \
-		"create --ragged|a.npy" "recode --codec zstd|a.zr" "recover|a.zr" \
+	for cmd in "create -q|a.npy" "create -q --codec zstd_dict|a.npy" \
+		"create -q --ragged|a.npy" "recode -q --codec zstd|a.zr" "recover|a.zr" \
 		"export|a.zr" "export --as npy|a.zr" "export --as npz|a.zr" \
 		"train --tier fast -o|a.npy"; do
 		set -- ${cmd%|*}
