@@ -48,6 +48,8 @@ CPPFLAGS ?=
 LDFLAGS ?=
 ZCFLAGS := -std=c11 -D_GNU_SOURCE -MMD -MP -fPIC \
 	-fvisibility=hidden -pthread -Iengine
+# Inlined by force, xxhash does not compile without all of the optimiser.
+ZCFLAGS += $(if $(filter -Og,$(CFLAGS)),-DXXH_NO_INLINE_HINTS)
 SAN := $(filter -fsanitize%,$(CFLAGS))
 ZLDFLAGS := -pthread $(SAN)
 
