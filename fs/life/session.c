@@ -11,14 +11,13 @@
 
 #include "base/say.h"
 #include "detach.h"
-#include "files/worker.h"
 #include "readahead.h"
 #include "sandbox.h"
+#include "serve/loop.h"
 #include "serve/ops.h"
 #include "serve/park.h"
 #include "serve/preload.h"
 #include "serve/push.h"
-#include "wait.h"
 
 /* libfuse before 3.17 forgets FUSE_PARALLEL_DIROPS in its answer to INIT,
  * without which the kernel sends lookups in one directory one by one; and does
@@ -32,20 +31,9 @@
 static ssize_t io_read(int fd, void *buf, size_t len, void *data)
 {
 	struct mount *m = data;
-	struct daemon *waiting = NULL;
 	struct fuse_in_header in;
 	struct fuse_init_in init = { 0 };
-	ssize_t n;
-
-	/* The first thread that serves is there. Without who waits for it, it
-	 * is the end. */
-	if (m->waiting)
-		waiting = atomic_exchange(&m->waiting, NULL);
-	if (waiting && daemon_ready(waiting)) {
-		errno = ENODEV;
-		return -1;
-	}
-	n = wait_read(fd, buf, len);
+	ssize_t n = read(fd, buf, len);
 
 	/* Older kernels send a shorter INIT: up to its flags will do. */
 	if (n < (ssize_t)(sizeof(in) + offsetof(struct fuse_init_in, flags) +
@@ -143,22 +131,6 @@ static struct fuse_session *new_session(struct mount *m, const char *source)
 	return se;
 }
 
-static int serve(struct mount *m, struct fuse_session *se)
-{
-	struct fuse_loop_config *config;
-	int rc;
-
-	if (mount_threads(m->opt) == 1)
-		return fuse_session_loop(se);
-	config = fuse_loop_cfg_create();
-	if (!config)
-		return -ENOMEM;
-	fuse_loop_cfg_set_max_threads(config, mount_threads(m->opt));
-	rc = fuse_session_loop_mt(se, config);
-	fuse_loop_cfg_destroy(config);
-	return rc;
-}
-
 /* The first request is INIT: after its answer the mount works. It is taken
  * here so that we know, and before there are threads. */
 static int first_request(struct fuse_session *se)
@@ -177,15 +149,17 @@ static int first_request(struct fuse_session *se)
 	return EXIT_DONE;
 }
 
-static int serve_loop(struct mount *m, struct fuse_session *se,
-		      const char *mountpoint)
+/* Without who waits for the mount, it is the end. */
+static int serve(struct mount *m, struct daemon *d, const char *mountpoint)
 {
-	int rc = serve(m, se);
+	int rc;
 
+	if (daemon_ready(d))
+		return EXIT_SYSTEM;
+	rc = loop_run(m->loop);
 	if (!rc)
 		return EXIT_DONE;
-	say("%s: serving failed: %s", mountpoint,
-	    rc < 0 ? strerror(-rc) : "ended by a signal");
+	say("%s: serving failed: %s", mountpoint, strerror(-rc));
 	return EXIT_SYSTEM;
 }
 
@@ -206,10 +180,10 @@ static int serve_with(struct mount *m, struct daemon *d,
 		rc = park_start(&m->park, m);
 	if (!rc)
 		rc = preload_start(preload, m->push);
-	if (!rc) {
-		m->waiting = d;
-		return serve_loop(m, se, mountpoint);
-	}
+	if (!rc)
+		rc = loop_start(&m->loop, m, se);
+	if (!rc)
+		return serve(m, d, mountpoint);
 	say("%s: cannot start a thread: %s", mountpoint, strerror(-rc));
 	return EXIT_SYSTEM;
 }
@@ -233,6 +207,7 @@ static int serve_mounted(struct mount *m, struct daemon *d,
 	preload_stop(preload);
 	push_stop(m->push);
 	park_stop(m->park);
+	loop_free(m->loop);
 	return status;
 }
 

@@ -10,6 +10,7 @@
 #include "files/files.h"
 #include "files/image.h"
 #include "files/worker.h"
+#include "loop.h"
 #include "open.h"
 #include "park.h"
 #include "push.h"
@@ -18,6 +19,8 @@
 /* A READ of a whole record may decode this much more than it answers, since
  * the shape, and so the exact length, is known only afterwards. */
 #define SLACK 1024
+/* To decode so much takes several times as long as to wake a thread. */
+#define LONG_DECODE ((uint64_t)64 << 10)
 
 struct read_op {
 	struct mount *m;
@@ -164,6 +167,22 @@ static int dispatch(struct read_op *op)
 	return -EISDIR;
 }
 
+/* As far as that can be told beforehand. */
+static bool may_last(const struct read_op *op)
+{
+	enum node_kind kind = op->node.kind;
+
+	if (kind == NODE_TEXT)
+		return true;
+	if (op->s->info->codec == ZR_RAW)
+		return false;
+	return kind == NODE_RECORD ? zr_record_bound(op->s->container,
+						     op->node.index) >
+					     LONG_DECODE
+				   : kind == NODE_ALL || kind == NODE_BATCH ||
+					     kind == NODE_GATHER;
+}
+
 static bool read_again(struct mount *m, struct parked *r)
 {
 	struct read_op op = {
@@ -174,6 +193,8 @@ static bool read_again(struct mount *m, struct parked *r)
 	op.w = mount_worker(m);
 	op.s = mount_stream(m, &op.node);
 	if (op.w && !(op.s->container && worker_use(op.w, op.s))) {
+		if (may_last(&op))
+			loop_may_last(m->loop);
 		op.w->wait = false;
 		rc = dispatch(&op);
 		op.w->wait = true;

@@ -30,8 +30,8 @@ _Static_assert(OPTIONS_BATCH_MAX <= TREE_BATCH_MAX,
 	       "a batch that can be asked for has an inode number");
 
 struct cache;
-struct daemon;
 struct gathers;
+struct loop;
 struct park;
 struct push;
 struct worker;
@@ -53,11 +53,11 @@ struct mount {
 	bool plus_always;              /* a listing makes all files known */
 	struct push *push;             /* while serving */
 	struct park *park;             /* while serving */
+	struct loop *loop;             /* while serving */
 	_Atomic uint64_t init_unique;  /* the INIT request, while unanswered */
 	_Atomic uint32_t init_offered; /* its flags */
 	_Atomic uint32_t init_offered2;
 	_Atomic uint64_t complaints;    /* see complain() */
-	struct daemon *_Atomic waiting; /* for a thread that serves */
 	int readahead_fd;               /* until the session is ready */
 	unsigned readahead_kib;         /* of the kernel; 0: unknown */
 	char sandbox[80];               /* for stats.json (sandbox.h) */
