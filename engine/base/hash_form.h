@@ -16,7 +16,11 @@ struct zr_hash_form {
 
 extern const struct zr_hash_form zr_hash_avx2; /* x86-64 only */
 
-/* All of xxhash is in each form, and private to it. */
+/* All of xxhash is in each form, and private to it. It insists on inlining what
+ * a compiler that optimises less does not. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
