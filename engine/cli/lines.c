@@ -71,17 +71,17 @@ static int open_file(struct lines *l, const char *path)
 }
 
 static int not_text(const struct lines *l, const char *path, const char *what,
-		    const char *filter)
+		    const char *when, const char *filter)
 {
 	char word[512];
 
 	if (!strcmp(path, "-"))
-		return cli_fail("%s: %s, not lines of text; try: ... | %s | "
+		return cli_fail("%s: %s, not lines of text; %stry: ... | %s | "
 				"zrecord create --lines - DST",
-				l->name, what, filter);
-	return cli_fail("%s: %s, not lines of text; try: %s %s | "
+				l->name, what, when, filter);
+	return cli_fail("%s: %s, not lines of text; %stry: %s %s | "
 			"zrecord create --lines - DST",
-			l->name, what, filter,
+			l->name, what, when, filter,
 			cli_quote(word, sizeof(word), path));
 }
 
@@ -94,7 +94,7 @@ static int check_text(struct lines *l, const char *path)
 	const char *nul = memchr(block, 0, len);
 
 	if (kind && kind->filter)
-		return not_text(l, path, kind->what, kind->filter);
+		return not_text(l, path, kind->what, "", kind->filter);
 	if (kind)
 		return cli_fail("%s: %s, not lines of text; without --lines, "
 				"SRC may be .npy, .npz or a container",
@@ -102,7 +102,8 @@ static int check_text(struct lines *l, const char *path)
 	if (nul) {
 		snprintf(what, sizeof(what), "binary (byte %zu is NUL)",
 			 (size_t)(nul - block));
-		return not_text(l, path, what, "iconv -f UTF-16 -t UTF-8");
+		return not_text(l, path, what, "if it is UTF-16, ",
+				"iconv -f UTF-16 -t UTF-8");
 	}
 	rewind(l->f);
 	return CLI_OK;

@@ -191,7 +191,8 @@ int options_order(const struct command *cmd, bool dst_first, int argc,
 	line = turned(cmd, argc, argv);
 	cli_usage(cmd, "%s exists and %s does not, but the %s comes first; "
 		       "did you mean: %s",
-		  dst, src, dst_first ? "destination" : "source",
+		  strcmp(dst, "-") ? dst : "standard input", src,
+		  dst_first ? "destination" : "source",
 		  line ? line : "the other order");
 	free(line);
 	return CLI_USAGE;

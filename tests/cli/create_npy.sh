@@ -124,6 +124,37 @@ for dst in f1 f2; do
 done
 rm -r c.zr f1 f2 order*
 
+# A file that is another one when it is read than when it was looked at.
+cat >shim.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+int open(const char *path, int flags, int mode)
+{
+	static int n;
+
+	if (!strcmp(path, "seen.npy") && n++)
+		path = "then.npy";
+	return ((int (*)(const char *, int, int))dlsym(RTLD_NEXT, "open"))(
+		path, flags, mode);
+}
+int open64(const char *path, int flags, int mode)
+{
+	return open(path, flags, mode);
+}
+C
+if ! ldd "$ZRECORD" | grep -q asan &&
+	${CC:-cc} -shared -fPIC -w shim.c -o shim.so -ldl 2>/dev/null; then
+	make npy seen.npy '<i4' 5,3
+	for then in '<u4 5,3' '<i4 5,4' '<i4 15'; do
+		# shellcheck disable=SC2086
+		make npy then.npy $then
+		refused 1 "seen\.npy: changed while it was read" \
+			env LD_PRELOAD="$PWD/shim.so" "$ZRECORD" create c.zr seen.npy
+	done
+fi
+
 # What cannot be: the path, and why.
 make npy s.npy '<i4' -
 refused 1 "s\.npy.*0-d" "$ZRECORD" create c.zr s.npy
