@@ -16,11 +16,10 @@ struct zr_hash_form {
 
 extern const struct zr_hash_form zr_hash_avx2; /* x86-64 only */
 
-/* All of xxhash is in each form, and private to it. It insists on inlining what
- * a compiler that optimises less does not. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
+/* All of xxhash is in each form, and private to it. What to inline is left to
+ * the compiler: xxhash would insist on what gcc -Og refuses, and to raise the
+ * level for it makes short hashes slow. */
+#define XXH_NO_INLINE_HINTS 1
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
