@@ -22,11 +22,12 @@ static int written(int rc)
 static int cat_text(void *ctx, const struct zr_info *info,
 		    const struct each *rec)
 {
-	bool *later = ctx;
+	int *before = ctx, rank = (int)rec->shape.rank;
 
-	if (*later)
+	/* A scalar is a line, of which a program reads a column. */
+	if (*before > 0 || (*before == 0 && rank > 0))
 		putchar('\n');
-	*later = true;
+	*before = rank;
 	return written(
 		zr_text(&info->dtype, &rec->shape, rec->elements, put, NULL));
 }
@@ -92,7 +93,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 	each_fn form = cat_text;
 	struct zr_selection sel;
 	struct zr_container *c;
-	bool later = false;
+	int before = -1; /* rank of the last record, -1: there is none */
 	int status = options_take(cmd, rows, argc, argv);
 
 	if (status >= 0)
@@ -108,7 +109,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 		return CLI_FAILED;
 	status = each_parse(cmd, c, argv[optind], argv[optind + 1], &sel);
 	if (!status) {
-		status = each_record(c, &sel, form, &later);
+		status = each_record(c, &sel, form, &before);
 		zr_selection_free(&sel);
 	}
 	zr_close(c);
@@ -123,7 +124,7 @@ const struct command cmd_cat = {
 	"are\n"
 	"not supported.\n\n"
 	"  --as text   numbers, the last axis on a line, records apart by an\n"
-	"              empty line (default)\n"
+	"              empty line, but for scalars (default)\n"
 	"  --as npy    each record as a whole .npy file, one after the other\n"
 	"  --as raw    the bytes of the elements, nothing between records: "
 	"lines\n"

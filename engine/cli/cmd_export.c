@@ -9,6 +9,7 @@
 #include "each.h"
 #include "options.h"
 #include "output.h"
+#include "paths.h"
 #include "progress.h"
 #include "stop.h"
 #include "zipfile.h"
@@ -19,13 +20,16 @@ struct export
 	struct progress bar;
 	uint64_t done;
 	int digits;
+	bool to_stdout;     /* not atomic: who reads it sees the end fail */
 	FILE *f;            /* npy, npz */
 	struct zipfile zip; /* npz */
 };
 
 static int write_failed(const struct export *x)
 {
-	return cli_fail("%s: writing: %s", x->out.path, strerror(errno));
+	return cli_fail("%s: writing: %s",
+			x->to_stdout ? "standard output" : x->out.path,
+			strerror(errno));
 }
 
 static int step(struct export *x)
@@ -122,7 +126,7 @@ static int write_all(struct export *x, const struct zr_container *c,
 
 	if (form == 'd')
 		return each_record(c, sel, to_dir, x);
-	x->f = fdopen(dup(x->out.fd), "wb");
+	x->f = fdopen(dup(x->to_stdout ? STDOUT_FILENO : x->out.fd), "wb");
 	if (!x->f)
 		return write_failed(x);
 	x->zip.f = x->f;
@@ -147,6 +151,10 @@ static int export(const struct zr_container *c, const struct zr_selection *sel,
 	if (form == 'n' && zr_info(c)->kind == ZR_RAGGED)
 		return cli_fail("a Ragged container is not one array; use "
 				"--as npz or --as dir");
+	if (!strcmp(dst, "-")) {
+		x.to_stdout = true;
+		return write_all(&x, c, sel, form);
+	}
 	stop_catch();
 	status = output_start(&x.out, dst, form == 'd');
 	if (status)
@@ -173,6 +181,23 @@ static bool parse_form(const char *name, char *form)
 	return false;
 }
 
+/* What is asked for, or what the name of DST says. */
+static int choose_form(const struct command *cmd, const char *as,
+		       const char *dst, char *form)
+{
+	if (as && !parse_form(as, form))
+		return cli_usage(cmd, "--as takes dir, npy or npz, not '%s'",
+				 as);
+	if (!as)
+		*form = paths_has_extension(dst, ".npy")   ? 'n'
+			: paths_has_extension(dst, ".npz") ? 'z'
+							   : 'd';
+	if (*form == 'd' && !strcmp(dst, "-"))
+		return cli_usage(cmd, "standard output takes one file: --as "
+				      "npy or --as npz");
+	return -1;
+}
+
 static int run(const struct command *cmd, int argc, char **argv)
 {
 	const char *as = NULL, *selection = NULL;
@@ -191,11 +216,11 @@ static int run(const struct command *cmd, int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (as && !parse_form(as, &form))
-		return cli_usage(cmd, "--as takes dir, npy or npz, not '%s'",
-				 as);
 	if (argc - optind != 2)
 		return cli_usage(cmd, "expected a container and a destination");
+	status = choose_form(cmd, as, argv[optind + 1], &form);
+	if (status >= 0)
+		return status;
 	status = options_order(cmd, false, argc, argv);
 	if (status >= 0)
 		return status;
@@ -217,7 +242,9 @@ const struct command cmd_export = {
 	"[--as dir|npy|npz] [--select SELECTION] CONTAINER DST",
 	"Write records as .npy. DST must not exist; it appears whole or not "
 	"at\n"
-	"all.\n\n"
+	"all. A DST that ends in .npy or .npz is that; - is standard output, "
+	"for\n"
+	"--as npy or npz.\n\n"
 	"  --as dir   a directory with a file for each record, named by its "
 	"id;\n"
 	"             an id that is selected twice is one file (default)\n"

@@ -4,19 +4,29 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "jsonpath.h"
 #include "options.h"
+#include "paths.h"
 #include "progress.h"
 
-#define RUN 256 /* records of a task */
-#define ROUND ((uint64_t)64 * RUN)
+#define RUN 256 /* records of a task, at most */
+
+/* A record that is large needs memory of its size while it is checked. All
+ * threads together take no more than the budget for those, or one record. */
+#define LARGE ((uint64_t)4 << 20)
+#define BUDGET ((uint64_t)128 << 20)
 
 struct check {
 	const struct zr_container *c;
 	struct zr_reader **reader; /* a lane each */
-	uint64_t first, end;       /* of this round */
+	uint64_t run;              /* records of a task */
+	struct progress bar;
+	_Atomic uint64_t done;
 	pthread_mutex_t lock;
+	pthread_cond_t less;
+	uint64_t large;             /* under lock: bytes of large records */
 	uint64_t *bad;              /* under lock */
 	size_t bad_count, bad_room; /* under lock */
 	bool no_memory;             /* under lock */
@@ -42,16 +52,54 @@ static void keep_bad(struct check *k, uint64_t id, const struct zr_error *err)
 	pthread_mutex_unlock(&k->lock);
 }
 
+/* Wait until the budget has room for a large record, or there is no other. */
+static void enter_large(struct check *k, uint64_t bytes)
+{
+	pthread_mutex_lock(&k->lock);
+	while (k->large && k->large + bytes > BUDGET)
+		pthread_cond_wait(&k->less, &k->lock);
+	k->large += bytes;
+	pthread_mutex_unlock(&k->lock);
+}
+
+static void leave_large(struct check *k, uint64_t bytes)
+{
+	pthread_mutex_lock(&k->lock);
+	k->large -= bytes;
+	pthread_cond_broadcast(&k->less);
+	pthread_mutex_unlock(&k->lock);
+}
+
+static void check_one(struct check *k, struct zr_reader *r, uint64_t id)
+{
+	uint64_t bytes = zr_record_bound(k->c, id);
+	bool large = bytes > LARGE;
+	struct zr_error err;
+	int rc;
+
+	if (large)
+		enter_large(k, bytes);
+	rc = zr_check(r, id, &err);
+	if (large) {
+		zr_reader_trim(r, LARGE);
+		leave_large(k, bytes);
+	}
+	if (rc)
+		keep_bad(k, id, &err);
+	atomic_fetch_add_explicit(&k->done, 1, memory_order_relaxed);
+	if (large || id % RUN == 0)
+		progress_at(&k->bar, atomic_load(&k->done));
+}
+
 static void check_run(void *ctx, unsigned lane, size_t task)
 {
 	struct check *k = ctx;
-	uint64_t id = k->first + (uint64_t)task * RUN;
-	uint64_t end = k->end - id < RUN ? k->end : id + RUN;
-	struct zr_error err;
+	uint64_t records = zr_info(k->c)->records;
+	uint64_t id = (uint64_t)task * k->run;
+	uint64_t end = records - id < k->run ? records : id + k->run;
 
 	for (; id < end; id++)
-		if (zr_check(k->reader[lane], id, &err))
-			keep_bad(k, id, &err);
+		check_one(k, k->reader[lane], id);
 }
 
 static int by_id(const void *a, const void *b)
@@ -61,12 +109,19 @@ static int by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* In rounds, so that the progress is seen. */
+/* Runs are the tasks of threads, but a container of few records, which may be
+ * large, must be shared as well. */
+static uint64_t run_of(uint64_t records, unsigned lanes)
+{
+	uint64_t run = records / lanes / 4;
+
+	return run < 1 ? 1 : run < RUN ? run : RUN;
+}
+
 static int check_all(struct check *k, struct zr_executor *ex, const char *path)
 {
 	unsigned lanes = zr_executor_threads(ex);
 	uint64_t records = zr_info(k->c)->records;
-	struct progress bar;
 	int status = CLI_OK;
 
 	k->reader = calloc(lanes, sizeof(struct zr_reader *));
@@ -75,15 +130,12 @@ static int check_all(struct check *k, struct zr_executor *ex, const char *path)
 			status = CLI_FAILED;
 	if (!k->reader || status)
 		status = cli_fail("no memory");
-	progress_start(&bar, path, "records", records);
-	for (; k->first < records && !status; k->first = k->end) {
-		k->end =
-			records - k->first < ROUND ? records : k->first + ROUND;
-		zr_executor_run(ex, (size_t)((k->end - k->first - 1) / RUN + 1),
+	k->run = run_of(records, lanes);
+	progress_start(&k->bar, path, "records", records);
+	if (!status && records)
+		zr_executor_run(ex, (size_t)((records - 1) / k->run + 1),
 				check_run, k);
-		progress_at(&bar, k->end);
-	}
-	progress_end(&bar);
+	progress_end(&k->bar);
 	if (k->bad_count)
 		qsort(k->bad, k->bad_count, sizeof(*k->bad), by_id);
 	for (unsigned i = 0; k->reader && i < lanes; i++)
@@ -115,12 +167,13 @@ static void print_result(const struct check *k, const char *path, bool json,
 	printf(", \"checksums\": %s, \"damaged\": [", sums ? "true" : "false");
 	for (size_t i = 0; i < k->bad_count; i++)
 		printf("%s%llu", i ? ", " : "", (unsigned long long)k->bad[i]);
-	printf("]}\n");
+	printf("]}");
 }
 
 static int verify(const char *path, struct zr_executor *ex, bool json)
 {
-	struct check k = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct check k = { .lock = PTHREAD_MUTEX_INITIALIZER,
+			   .less = PTHREAD_COND_INITIALIZER };
 	struct zr_container *c = cli_open(path, 0);
 	int status = CLI_FAILED;
 
@@ -130,6 +183,33 @@ static int verify(const char *path, struct zr_executor *ex, bool json)
 	print_result(&k, path, json, status);
 	free(k.bad);
 	zr_close(c);
+	return status;
+}
+
+/* A container, or all of a folder. */
+static int verify_all(const char *path, struct zr_executor *ex, bool json)
+{
+	struct paths p = { NULL };
+	int status = CLI_OK;
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		status = paths_add_containers(&p, path);
+	if (!status && !p.count) {
+		status = verify(path, ex, json);
+		if (json)
+			putchar('\n');
+	} else if (!status) {
+		for (size_t i = 0; i < p.count; i++) {
+			if (json)
+				fputs(i ? ", " : "[", stdout);
+			if (verify(p.path[i], ex, json))
+				status = CLI_FAILED;
+		}
+		if (json)
+			puts("]");
+	}
+	paths_free(&p);
 	return status;
 }
 
@@ -159,7 +239,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 		return cli_fail("no memory");
 	status = CLI_OK;
 	for (int i = optind; i < argc; i++)
-		if (verify(argv[i], ex, json))
+		if (verify_all(argv[i], ex, json))
 			status = CLI_FAILED;
 	zr_executor_free(ex);
 	return cli_flush(status);
@@ -174,9 +254,11 @@ const struct command cmd_verify = {
 	"check.zr,\n"
 	"as in containers of loaderx, raw bytes have nothing to be compared "
 	"with.\n"
-	"The exit status is 0 if all is well.\n\n"
+	"The exit status is 0 if all is well. Of a folder of containers each "
+	"is\n"
+	"read.\n\n"
 	"  -j N     on N threads (default: all CPUs)\n"
-	"  --json   the summary as one JSON object a line\n"
+	"  --json   the summary as one JSON object a line, of a folder as a list\n"
 	"  -q, --quiet      no progress bar\n"
 	"  --no-checksums   only decode, do not compare with check.zr\n",
 	run,

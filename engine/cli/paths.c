@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Takes over `path`, which may be NULL for no memory. */
 static int add(struct paths *p, char *path)
@@ -53,7 +54,7 @@ static int leave_out(struct paths *p, const char *name)
 	return CLI_OK;
 }
 
-static int take(struct paths *p, const char *folder, const char *name)
+static int take_npy(struct paths *p, const char *folder, const char *name)
 {
 	const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
 	char *path;
@@ -65,7 +66,42 @@ static int take(struct paths *p, const char *folder, const char *name)
 	return add(p, path);
 }
 
-static int read_folder(struct paths *p, const char *folder)
+/* A folder with either file is a container, sound or not. */
+static bool is_container(const char *path)
+{
+	static const char *const files[] = { "meta.zr", "data.zr" };
+	bool found = false;
+
+	for (size_t i = 0; i < 2 && !found; i++) {
+		struct stat st;
+		char *file;
+
+		if (asprintf(&file, "%s/%s", path, files[i]) < 0)
+			return true;
+		found = !stat(file, &st);
+		free(file);
+	}
+	return found;
+}
+
+static int take_container(struct paths *p, const char *folder, const char *name)
+{
+	const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
+	char *path;
+
+	if (name[0] == '.')
+		return CLI_OK;
+	if (asprintf(&path, "%s%s%s", folder, slash, name) < 0)
+		return add(p, NULL);
+	if (is_container(path))
+		return add(p, path);
+	free(path);
+	return CLI_OK;
+}
+
+static int read_folder(struct paths *p, const char *folder,
+		       int (*take)(struct paths *p, const char *folder,
+				   const char *name))
 {
 	DIR *d = opendir(folder);
 	int status = CLI_OK;
@@ -94,13 +130,25 @@ static int by_bytes(const void *a, const void *b)
 
 int paths_add_folder(struct paths *p, const char *folder)
 {
-	int status = read_folder(p, folder);
+	int status = read_folder(p, folder, take_npy);
 
 	if (!status && !p->count)
 		status = cli_fail("%s: no container, and has no .npy files%s%s",
 				  folder, p->other ? " but others, such as " : "",
 				  p->other ? p->other : "");
 	if (!status)
+		qsort(p->path, p->count, sizeof(char *), by_bytes);
+	return status;
+}
+
+int paths_add_containers(struct paths *p, const char *folder)
+{
+	int status;
+
+	if (is_container(folder))
+		return CLI_OK;
+	status = read_folder(p, folder, take_container);
+	if (!status && p->count)
 		qsort(p->path, p->count, sizeof(char *), by_bytes);
 	return status;
 }

@@ -16,6 +16,9 @@ struct paths {
 int paths_add(struct paths *p, const char *path);
 /* Add the .npy files of a folder, in byte order of their names. */
 int paths_add_folder(struct paths *p, const char *folder);
+/* Add the containers of a folder, in byte order of their names; there may be
+ * none, also if it is a container itself. */
+int paths_add_containers(struct paths *p, const char *folder);
 void paths_free(struct paths *p);
 
 /* Does the name end with this extension, in any case? */

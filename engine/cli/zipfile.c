@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Writing a stored zip file, as numpy.savez does. */
+ * Writing a stored zip file, as numpy.savez does.
+ *
+ * The driver has a writer of its own (fs/files/zip.c): there a READ may begin
+ * anywhere, so each part is computed from the sizes of all members and nothing is
+ * kept; here members come one by one, with sizes that are not known before, and
+ * their entries are kept until the end. What both do is to put some fields in a
+ * row; one piece for that would need more lines than it saves, and a room below
+ * both. */
 #include "zipfile.h"
 
 #include <stdlib.h>
