@@ -3,7 +3,7 @@
 #include "iid.h"
 
 /* Ids drawn between two looks at whether one must be redrawn. */
-#define CHUNK 512u
+#define CHUNK 2048u
 
 /* Above this a kernel would too often meet a word that may be redrawn. */
 #define KERNEL_MAX (UINT64_C(1) << 44)
