@@ -111,12 +111,16 @@ static int recover_all(struct recover *k, const char *dst)
 }
 
 /* Whether a reader takes SRC as it is, with all its records. */
-static bool is_whole(const struct recover *k, const char *src)
+static bool is_whole(const struct recover *k, const char *src,
+		     struct zr_error *why)
 {
 	struct zr_open_options opt = ZR_OPEN_OPTIONS_INIT;
 	struct zr_container *c;
 
-	if (k->lost.count || zr_open(&c, src, &opt, NULL))
+	why->code = 0;
+	if (cli_no_checksums)
+		opt.flags = ZR_OPEN_NO_CHECKSUMS;
+	if (k->lost.count || zr_open(&c, src, &opt, why))
 		return false;
 	zr_close(c);
 	return true;
@@ -158,13 +162,20 @@ static void tell_lost(const struct recover *k, const char *src, const char *dst)
 static void tell(const struct recover *k, const char *src, const char *dst,
 		 bool json)
 {
+	struct zr_error why;
+	bool whole = is_whole(k, src, &why);
+
 	if (k->lost.count)
 		tell_lost(k, src, dst);
+	/* A table that was cut does not tell what was lost; a build that was
+	 * not finished is no news. */
+	else if (!whole && why.code && why.code != -ENODATA)
+		cli_error(&why);
 	if (!json) {
 		printf("%s: %llu records whole, %llu not%s\n", dst,
 		       (unsigned long long)k->kept.count,
 		       (unsigned long long)k->lost.count,
-		       !is_whole(k, src)	    ? ""
+		       !whole			  ? ""
 		       : zr_info(k->c)->checksums ? "; the source is good"
 						  : "; the source can be read");
 		return;
@@ -184,6 +195,7 @@ static int make(struct recover *k, const char *src, const char *dst,
 		const struct zr_create_options *opt)
 {
 	const struct zr_info *info = zr_info(k->c);
+	struct zr_error why;
 	int status = output_create(
 		&k->w, dst, info->kind, &info->dtype,
 		info->kind == ZR_DENSE ? &info->item_shape : NULL, opt);
@@ -194,7 +206,7 @@ static int make(struct recover *k, const char *src, const char *dst,
 	if (!status && !k->kept.count && k->lost.count)
 		status = cli_fail("%s: no record of it is whole, the first: %s",
 				  src, k->first.message);
-	else if (!status && !k->kept.count && !is_whole(k, src))
+	else if (!status && !k->kept.count && !is_whole(k, src, &why))
 		status = cli_fail("%s: no record of it is whole", src);
 	if (!status)
 		return output_publish(k->w, dst);

@@ -49,6 +49,7 @@ works "$ZRECORD" recode "$GOLDEN/dense_f4_raw" cut
 truncate -s $((4096 + 16 * 7 + 3)) cut/meta.zr
 "$ZRECORD" recover cut r >out 2>err || fail "cut table: $? $(cat err)"
 same "r: 7 records whole, 0 not"
+grep -q "meta.zr" err || fail "cut table: does not say so: $(cat err)"
 rm -rf r
 truncate -s 4096 cut/meta.zr
 refuses 1 "no record of it is whole" "$ZRECORD" recover cut r
