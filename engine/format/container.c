@@ -31,32 +31,6 @@ static char *join(const char *dir, const char *name)
 	return path;
 }
 
-/* Open dir/name for reading if it is a regular file. O_NONBLOCK: a FIFO must
- * not hold us. A file that is not there makes the container malformed. */
-static int open_file(int dir, const char *name, const char *path,
-		     struct stat *st, int *out, struct zr_error *err)
-{
-	int fd =
-		openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
-		return zr_fail(err, -EUCLEAN, path, "no %s in it: not a %s",
-			       name,
-			       strcmp(name, "meta.zr")
-				       ? "whole container"
-				       : "container; `zrecord create` makes "
-					 "one of a folder of .npy");
-	if (fd < 0)
-		return zr_fail_sys(err, errno, path, name);
-	*out = fd;
-	if (fstat(fd, st))
-		return zr_fail_sys(err, errno, path, name);
-	if (!S_ISREG(st->st_mode))
-		return zr_fail(err, -EUCLEAN, path, "%s is not a regular file",
-			       name);
-	return 0;
-}
-
 /* 1 if there is dir/name of whatever type, 0 if not, or an error. */
 static int has_file(int dir, const char *name, const char *path,
 		    struct zr_error *err)
@@ -66,6 +40,43 @@ static int has_file(int dir, const char *name, const char *path,
 	if (!fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return 1;
 	return errno == ENOENT ? 0 : zr_fail_sys(err, errno, path, name);
+}
+
+/* A file that is not there makes the container malformed. */
+static int no_file(int error, int dir, const char *name, const char *path,
+		   struct zr_error *err)
+{
+	if (error == ENOENT && has_file(dir, name, path, NULL) == 1)
+		return zr_fail(err, -EUCLEAN, path,
+			       "%s is a link to a file that is not there: "
+			       "fetch it first",
+			       name);
+	return zr_fail(err, -EUCLEAN, path, "no %s in it: not a %s", name,
+		       strcmp(name, "meta.zr")
+			       ? "whole container"
+			       : "container; `zrecord create` makes one of a "
+				 "folder of .npy");
+}
+
+/* Open dir/name for reading if it is a regular file. O_NONBLOCK: a FIFO must
+ * not hold us. */
+static int open_file(int dir, const char *name, const char *path,
+		     struct stat *st, int *out, struct zr_error *err)
+{
+	int fd =
+		openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
+		return no_file(errno, dir, name, path, err);
+	if (fd < 0)
+		return zr_fail_sys(err, errno, path, name);
+	*out = fd;
+	if (fstat(fd, st))
+		return zr_fail_sys(err, errno, path, name);
+	if (!S_ISREG(st->st_mode))
+		return zr_fail(err, -EUCLEAN, path, "%s is not a regular file",
+			       name);
+	return 0;
 }
 
 /* Read all `len` bytes at `off` into new memory. */

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "say.h"
+
 #define SOCKET (STDERR_FILENO + 1)
 
 /* No file but `fd`, which becomes SOCKET: the session's would keep the mount
@@ -32,7 +34,7 @@ static int close_others(int fd, bool keep_stderr)
 	return 0;
 }
 
-int helper_start(pid_t *pid, const char *name, bool say,
+int helper_start(pid_t *pid, const char *name, bool to_stderr,
 		 void (*main)(int fd, void *arg), void *arg)
 {
 	int fds[2];
@@ -43,10 +45,14 @@ int helper_start(pid_t *pid, const char *name, bool say,
 	if (!*pid) {
 		/* So that it is not taken for the driver. */
 		prctl(PR_SET_NAME, name);
-		if (!say)
+		if (!to_stderr)
 			setsid();
-		if (close_others(fds[1], say) || chdir("/"))
+		if (close_others(fds[1], to_stderr) || chdir("/"))
 			_exit(1);
+		if (!to_stderr) {
+			say_open_log();
+			say_to_log();
+		}
 		main(SOCKET, arg);
 		_exit(0);
 	}

@@ -9,8 +9,8 @@
 
 /* Start one, before there are threads, that calls main(fd, arg) and exits; its
  * end of the socket is readable when the driver has ended. It shows as `name`
- * and keeps stderr if `say`. Returns the driver's end, or a negative errno. */
-int helper_start(pid_t *pid, const char *name, bool say,
+ * and keeps stderr if `to_stderr`. Returns the driver's end, or a negative errno. */
+int helper_start(pid_t *pid, const char *name, bool to_stderr,
 		 void (*main)(int fd, void *arg), void *arg);
 
 #endif

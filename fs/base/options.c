@@ -182,6 +182,28 @@ static int number_option(struct options *opt, enum option_kind kind,
 	return -1;
 }
 
+/* libfuse splits the list at commas that have no backslash. */
+static int pass_on(struct options *opt, const char *option)
+{
+	size_t have = opt->pass ? strlen(opt->pass) : 0;
+	char *p = realloc(opt->pass, have + 2 * strlen(option) + 2);
+
+	if (!p) {
+		say("%s", zr_strerror(-ENOMEM));
+		return EXIT_SYSTEM;
+	}
+	opt->pass = p;
+	p += have;
+	*p++ = ',';
+	for (; *option; option++) {
+		if (*option == ',' || *option == '\\')
+			*p++ = '\\';
+		*p++ = *option;
+	}
+	*p = '\0';
+	return -1;
+}
+
 static int value_option(struct options *opt, enum option_kind kind,
 			const char *option, char *value)
 {
@@ -217,10 +239,16 @@ static int value_option(struct options *opt, enum option_kind kind,
 	case OPTION_PUSH_MB:
 	case OPTION_THREADS:
 		return number_option(opt, kind, option, value);
+	case OPTION_LABEL:
+		/* The kernel refuses it elsewhere; mount(8) drops it too. */
+		if (access("/sys/fs/selinux/enforce", F_OK))
+			return -1;
+		return pass_on(opt, option);
 	case OPTION_UNKNOWN:
 	case OPTION_IGNORE:
 	case OPTION_PASS:
 	case OPTION_RW:
+	case OPTION_REMOUNT:
 	case OPTION_DEBUG:
 	case OPTION_XATTR:
 	case OPTION_PRELOAD:
@@ -228,22 +256,6 @@ static int value_option(struct options *opt, enum option_kind kind,
 		break;
 	}
 	return bad_value(option);
-}
-
-static int pass_on(struct options *opt, const char *option)
-{
-	size_t have = opt->pass ? strlen(opt->pass) : 0;
-	size_t len = strlen(option);
-	char *p = realloc(opt->pass, have + len + 2);
-
-	if (!p) {
-		say("%s", zr_strerror(-ENOMEM));
-		return EXIT_SYSTEM;
-	}
-	p[have] = ',';
-	memcpy(p + have + 1, option, len + 1);
-	opt->pass = p;
-	return -1;
 }
 
 static int unknown_option(const char *option)
@@ -268,6 +280,11 @@ static int one_option(struct options *opt, char *option)
 		return -1;
 	if (kind == OPTION_UNKNOWN)
 		return opt->sloppy ? -1 : unknown_option(option);
+	if (kind == OPTION_REMOUNT) {
+		say("a mounted container cannot be mounted anew with other "
+		    "options: unmount it, then mount it with them");
+		return EXIT_MOUNT;
+	}
 	if (option_takes_value(kind) != (value && value[1])) {
 		say("option '%s' %s", option,
 		    option_takes_value(kind) ? "needs a value"
@@ -276,7 +293,8 @@ static int one_option(struct options *opt, char *option)
 	}
 	/* mount(8) puts its own words behind those of fstab: the last counts.
 	 * Typed by hand, the first would be forgotten. */
-	if (value && !opt->helper && opt->given >> kind & 1) {
+	if (value && kind != OPTION_LABEL && !opt->helper &&
+	    opt->given >> kind & 1) {
 		say("option '%.*s' is given twice; the second is '%s'",
 		    (int)(value - option), option, option);
 		return EXIT_USAGE;
@@ -308,14 +326,18 @@ static int one_option(struct options *opt, char *option)
 }
 
 /* Split at commas; a backslash keeps the byte after it, as libfuse and
- * mount(8) write commas in paths. Works in place. */
+ * mount(8) write commas in paths, and quotes keep what is between them, as
+ * labels of SELinux are written. Works in place. */
 static int option_list(struct options *opt, char *list)
 {
 	while (list) {
 		char *to = list, *from = list, *start = list;
+		bool quoted = false;
 		int rc;
 
-		while (*from && *from != ',') {
+		while (*from && (*from != ',' || quoted)) {
+			quoted ^= *from == '"' && (quoted || (from > start &&
+							   from[-1] == '='));
 			if (*from == '\\' && from[1])
 				from++;
 			*to++ = *from++;

@@ -42,6 +42,17 @@ static const struct option_name names[] = {
 	{ "allow_other", OPTION_PASS },
 	{ "allow_root", OPTION_PASS },
 	{ "auto_unmount", OPTION_PASS },
+	{ "context", OPTION_LABEL },
+	{ "fscontext", OPTION_LABEL },
+	{ "defcontext", OPTION_LABEL },
+	{ "rootcontext", OPTION_LABEL },
+	{ "remount", OPTION_REMOUNT },
+	/* What lines for other FUSE drivers carry, and is so here anyway. */
+	{ "nonempty", OPTION_IGNORE },
+	{ "kernel_cache", OPTION_IGNORE },
+	{ "auto_cache", OPTION_IGNORE },
+	{ "big_writes", OPTION_IGNORE },
+	{ "use_ino", OPTION_IGNORE },
 	/* Always on: the modes are real. */
 	{ "default_permissions", OPTION_IGNORE },
 	/* What fstab lines carry. A file here is never a device and never
@@ -70,8 +81,16 @@ static const struct option_name names[] = {
 	{ "user", OPTION_IGNORE },
 	{ "users", OPTION_IGNORE },
 	{ "nouser", OPTION_IGNORE },
+	{ "nousers", OPTION_IGNORE },
 	{ "owner", OPTION_IGNORE },
+	{ "noowner", OPTION_IGNORE },
 	{ "group", OPTION_IGNORE },
+	{ "nogroup", OPTION_IGNORE },
+	{ "mand", OPTION_IGNORE },
+	{ "nomand", OPTION_IGNORE },
+	{ "iversion", OPTION_IGNORE },
+	{ "noiversion", OPTION_IGNORE },
+	{ "nosymfollow", OPTION_IGNORE },
 	{ "auto", OPTION_IGNORE },
 	{ "noauto", OPTION_IGNORE },
 	{ "nofail", OPTION_IGNORE },
@@ -95,7 +114,7 @@ enum option_kind option_kind(const char *name)
 
 bool option_takes_value(enum option_kind kind)
 {
-	return kind >= OPTION_UID;
+	return kind >= OPTION_LABEL;
 }
 
 static unsigned least(unsigned a, unsigned b)

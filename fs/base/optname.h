@@ -11,10 +11,12 @@ enum option_kind {
 	OPTION_IGNORE, /* for mount(8) and the kernel; nothing to do here */
 	OPTION_PASS,   /* handed on to libfuse */
 	OPTION_RW,
+	OPTION_REMOUNT,
 	OPTION_DEBUG,
 	OPTION_XATTR,
 	OPTION_PRELOAD,
 	OPTION_CLEANUP_STALE,
+	OPTION_LABEL, /* of SELinux: handed on where that is in force */
 	OPTION_UID,
 	OPTION_GID,
 	OPTION_UMASK,

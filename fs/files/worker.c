@@ -188,16 +188,25 @@ void count_sum(struct mount *m, uint64_t sum[static REQUESTS])
 
 void complain(struct mount *m, const struct zr_error *err)
 {
+	uint64_t second, last = m->complained;
 	struct timespec now;
-	uint64_t second, last = m->complaints;
+	uint64_t more;
 
-	if (!m->opt->foreground || !err->message[0])
+	if (!err->message[0])
 		return;
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	/* A bad disk must not fill the log: one line a second. */
 	second = (uint64_t)now.tv_sec + 1;
-	if (last != second &&
-	    atomic_compare_exchange_strong(&m->complaints, &last, second))
+	if (last == second ||
+	    !atomic_compare_exchange_strong(&m->complained, &last, second)) {
+		atomic_fetch_add(&m->complaints, 1);
+		return;
+	}
+	more = atomic_exchange(&m->complaints, 0);
+	if (more)
+		say("%s (and %llu errors more since the last that was told)",
+		    err->message, (unsigned long long)more);
+	else
 		say("%s", err->message);
 }
 

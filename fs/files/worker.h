@@ -73,7 +73,7 @@ void count_request(struct mount *m, enum request kind);
 /* Store how many requests there were of each kind. */
 void count_sum(struct mount *m, uint64_t sum[static REQUESTS]);
 
-/* Tell whoever watches the foreground, not too often, why a READ failed. */
+/* Tell why a READ failed, not too often. */
 void complain(struct mount *m, const struct zr_error *err);
 
 /* Return the positive errno that the kernel gets for an error of libzrecord:

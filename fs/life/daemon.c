@@ -66,6 +66,7 @@ int daemon_start(struct daemon *d, bool foreground)
 		wait_for_child(fds[0], child);
 	}
 	close(fds[0]);
+	say_open_log();
 	d->pipe = fds[1];
 	d->null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (d->null >= 0)
@@ -107,6 +108,7 @@ int daemon_ready(struct daemon *d)
 			return -1;
 	}
 	close(d->null);
+	say_to_log();
 	return report(d, EXIT_DONE);
 }
 

@@ -3,6 +3,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <fuse_log.h>
 #include <linux/fuse.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,13 @@ static char *mount_options(const struct options *opt, const char *source)
 	return list;
 }
 
+static void libfuse_says(enum fuse_log_level level, const char *format,
+			 va_list ap)
+{
+	(void)level;
+	vsay(format, ap);
+}
+
 static struct fuse_session *new_session(struct mount *m, const char *source)
 {
 	char program[] = "zrecordfs", o[] = "-o", d[] = "-d";
@@ -124,6 +132,9 @@ static struct fuse_session *new_session(struct mount *m, const char *source)
 	struct fuse_lowlevel_ops ops = ops_table(m->opt);
 	struct fuse_session *se = NULL;
 
+	/* What it prints of each request is many pieces of lines. */
+	if (!m->opt->debug)
+		fuse_set_log_func(libfuse_says);
 	if (options)
 		se = fuse_session_new(&args, &ops, sizeof(ops), m);
 	free(options);

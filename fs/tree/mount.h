@@ -57,7 +57,8 @@ struct mount {
 	_Atomic uint64_t init_unique;  /* the INIT request, while unanswered */
 	_Atomic uint32_t init_offered; /* its flags */
 	_Atomic uint32_t init_offered2;
-	_Atomic uint64_t complaints;    /* see complain() */
+	_Atomic uint64_t complained;    /* when, see complain() */
+	_Atomic uint64_t complaints;    /* that were not told since */
 	int readahead_fd;               /* until the session is ready */
 	unsigned readahead_kib;         /* of the kernel; 0: unknown */
 	char sandbox[80];               /* for stats.json (sandbox.h) */

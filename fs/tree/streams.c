@@ -26,29 +26,43 @@ static int no_memory(void)
 	return -ENOMEM;
 }
 
-/* A folder with either file is a container, sound or not. */
-static bool is_container(const char *path)
-{
-	static const char *const files[] = { "meta.zr", "data.zr" };
-	bool found = false;
-
-	for (size_t i = 0; i < 2 && !found; i++) {
-		struct stat st;
-		char *file;
-
-		if (asprintf(&file, "%s/%s", path, files[i]) < 0)
-			return true;
-		found = !stat(file, &st);
-		free(file);
-	}
-	return found;
-}
-
-static bool is_folder(const char *path)
+/* Whether there is such a name at all; a link may lead to nothing. */
+static int exists(const char *path, bool *found)
 {
 	struct stat st;
 
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
+	*found = !lstat(path, &st);
+	return *found || errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+}
+
+/* A folder with either file is a container, sound or not. */
+static int is_container(const char *path, bool *found)
+{
+	static const char *const files[] = { "meta.zr", "data.zr" };
+	int rc = 0;
+
+	*found = false;
+	for (size_t i = 0; i < 2 && !rc && !*found; i++) {
+		char *file;
+
+		if (asprintf(&file, "%s/%s", path, files[i]) < 0)
+			return -ENOMEM;
+		rc = exists(file, found);
+		free(file);
+	}
+	return rc;
+}
+
+/* What leads nowhere is no answer: a container may be behind it. */
+static int is_folder(const char *path, bool *found)
+{
+	struct stat st;
+
+	*found = false;
+	if (stat(path, &st))
+		return -errno;
+	*found = S_ISDIR(st.st_mode);
+	return 0;
 }
 
 static int add_name(struct names *n, const char *name)
@@ -68,16 +82,23 @@ static int add_name(struct names *n, const char *name)
 
 static int add_container(struct names *n, const char *folder, const char *name)
 {
+	bool found = false;
 	char *path;
-	int rc = 0;
+	int rc;
 
 	/* Hidden ones are being built. */
 	if (name[0] == '.')
 		return 0;
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
-		return -ENOMEM;
-	if (is_folder(path) && is_container(path))
-		rc = add_name(n, name);
+		return no_memory();
+	rc = is_folder(path, &found);
+	if (!rc && found)
+		rc = is_container(path, &found);
+	if (rc)
+		say("%s: cannot tell whether it is a container: %s", path,
+		    strerror(-rc));
+	else if (found && add_name(n, name))
+		rc = no_memory();
 	free(path);
 	return rc;
 }
@@ -98,14 +119,22 @@ static int find_containers(struct names *n, const char *folder)
 		say("%s: %s", folder, strerror(errno));
 		return rc;
 	}
-	while (!rc && (e = readdir(d)))
+	while (!rc) {
+		errno = 0;
+		e = readdir(d);
+		if (!e)
+			break;
 		rc = add_container(n, folder, e->d_name);
+	}
+	if (!rc && errno) {
+		rc = -errno;
+		say("%s: its list of names broke off: %s", folder,
+		    strerror(errno));
+	}
 	closedir(d);
-	if (rc)
-		return no_memory();
 	if (n->count)
 		qsort(n->name, n->count, sizeof(n->name[0]), compare);
-	return 0;
+	return rc;
 }
 
 static void free_names(struct names *n)
@@ -244,8 +273,13 @@ static int open_one(struct mount *m, const char *path)
 
 int streams_open(struct mount *m, const char *path)
 {
-	return is_folder(path) && !is_container(path) ? open_folder(m, path)
-						      : open_one(m, path);
+	bool folder, container = false;
+
+	/* What cannot be looked into is told by opening it. */
+	if (is_folder(path, &folder) || !folder ||
+	    is_container(path, &container) || container)
+		return open_one(m, path);
+	return open_folder(m, path);
 }
 
 void streams_close(struct mount *m)

@@ -76,6 +76,12 @@ unmounted "$M"
 works -o ro,noatime,nodev,nosuid,noexec,relatime,lazytime,_netdev,nofail \
 	-o user,noauto,x-systemd.automount,X-mount.mkdir,comment=x,defaults
 unmounted "$M"
+works -o nonempty,kernel_cache,nousers,noowner,nomand,comment=a,X-y.z=b
+unmounted "$M"
+# Labels of SELinux are for a kernel that has it. Commas in them are quoted.
+works -o 'ro,context="system_u:object_r:usr_t:s0:c1,c2",rootcontext=a:b:c:s0'
+unmounted "$M"
+expect 32 "unmount it, then mount it" -o remount,ro "$C" "$M"
 # Options may follow the arguments, as mount.fuse3 writes them.
 "$ZRECORDFS" "$C" "$M" -o ro,dev,suid || fail "options last"
 unmounted "$M"

@@ -106,7 +106,41 @@ for i in [*range(400), *range(399, -1, -1)]:
 quiet("fusermount3", "-u", point)
 check(wait_until(lambda: not drivers(point)), "the driver stays")
 
-# What cannot be mounted is named.
+# What cannot be mounted is named, and what cannot be looked into: a container
+# may be behind it.
+os.symlink("not fetched", f"{folder}/a link")
+says(f"{folder}/a link: cannot tell whether it is a container")
+os.unlink(f"{folder}/a link")
+os.mkdir(f"{folder}/half")
+os.symlink("not fetched", f"{folder}/half/meta.zr")
+says(f"{folder}/half: meta.zr is a link to a file that is not there")
+shutil.rmtree(f"{folder}/half")
+if os.getuid() == 0:
+    closed = tempfile.mkdtemp(prefix="zrecord-closed.", dir="/tmp")
+    try:
+        os.makedirs(f"{closed}/secret")
+        os.chmod(closed, 0o755)
+        os.chmod(f"{closed}/secret", 0o700)
+        p = quiet("setpriv", "--reuid=65534", "--regid=65534",
+                  "--clear-groups", FS, closed, closed)
+        check(p.returncode == 32 and f"{closed}/secret: cannot tell" in
+              p.stderr, f"closed: {p.returncode} {p.stderr!r}")
+    finally:
+        shutil.rmtree(closed)
+# A list of names that breaks off, as on a disk or a server that fails.
+with open(f"{WORK}/shim.c", "w", encoding="ascii") as f:
+    f.write("""#include <dirent.h>
+#include <errno.h>
+#include <stddef.h>
+struct dirent *readdir(DIR *d) { (void)d; errno = EIO; return NULL; }
+struct dirent *readdir64(DIR *d) { return readdir(d); }
+""")
+subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o",
+                f"{WORK}/shim.so", f"{WORK}/shim.c"], check=True)
+p = quiet("env", f"LD_PRELOAD={WORK}/shim.so", FS, folder,
+          point := tempfile.mkdtemp(dir=WORK))
+check(p.returncode == 32 and "broke off: Input/output error" in p.stderr,
+      f"a list that breaks off: {p.returncode} {p.stderr!r}")
 os.truncate(f"{folder}/val/meta.zr", 100)
 says(f"{folder}/val")
 shutil.rmtree(f"{folder}/val")
