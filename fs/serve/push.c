@@ -36,6 +36,7 @@ struct push {
 	struct fuse_session *se;
 	pthread_t thread;
 	_Atomic uint64_t records, bytes;
+	atomic_bool known; /* the kernel knew the last record */
 	pthread_mutex_t lock;
 	pthread_cond_t work;
 	/* All below is under `lock`, which is never held in the kernel. */
@@ -67,7 +68,16 @@ static int64_t counted(struct push *p, int rc, size_t len, unsigned records)
 	return (int64_t)len;
 }
 
-/* An empty store tells for little whether the kernel knows the file at all. */
+/* Records are listed together: only where the kernel did not know the last one,
+ * an empty store asks, for little, whether it knows this one. */
+static int ask(struct push *p, uint64_t ino)
+{
+	int rc = p->known ? 0 : store(p, ino, 0, NULL, 0);
+
+	p->known = !rc;
+	return rc;
+}
+
 int64_t push_now(struct push *p, const struct node *n)
 {
 	const struct stream *s = mount_stream(p->m, n);
@@ -81,13 +91,15 @@ int64_t push_now(struct push *p, const struct node *n)
 	if (!w || worker_use(w, s) ||
 	    zr_record_bound(s->container, n->index) > p->m->opt->push_bytes)
 		return -ENOMEM;
-	rc = store(p, ino, 0, NULL, 0);
+	rc = ask(p, ino);
 	if (rc)
 		return rc;
 	buf = worker_reply(w, (size_t)room);
 	rc = buf ? image_load(w, s, n->index, buf, &image, &err) : -ENOMEM;
-	if (!rc)
+	if (!rc) {
 		rc = store(p, ino, 0, image.data, image.len);
+		p->known = !rc;
+	}
 	if (room > KEEP)
 		worker_trim(w);
 	return counted(p, rc, image.len, 1);
