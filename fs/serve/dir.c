@@ -14,6 +14,10 @@
 #define TELL_MAX ((uint64_t)200000)
 /* As above, where each size costs a decode. */
 #define TELL_COSTLY_MAX ((uint64_t)4096)
+/* Beyond, each file that is looked up lets listings tell so many, and so many
+ * at most: what `find` and `du` list before they look. */
+#define TELL_EACH 1024u
+#define TELL_AHEAD 100000u
 
 bool dir_tells_all(const struct mount *m)
 {
@@ -33,19 +37,44 @@ bool dir_tells_all(const struct mount *m)
 	       costly <= TELL_COSTLY_MAX;
 }
 
-/* A .npz has no size before all its members have one, and a text none before
- * it is made; who wants it asks. */
-static bool is_told(struct mount *m, const struct node *n)
+static bool is_one_of_many(const struct node *n)
 {
-	return !m->plus_always ||
-	       (n->kind != NODE_TEXT &&
-		(n->kind != NODE_BATCH || mount_stream(m, n)->dense));
+	return n->kind == NODE_RECORD || n->kind == NODE_BATCH;
+}
+
+void dir_looked_up(struct mount *m, const struct node *n)
+{
+	uint32_t more = m->tell + TELL_EACH;
+
+	if (!is_one_of_many(n))
+		return;
+	/* That others change it meanwhile costs some LOOKUPs. */
+	m->tell = more < TELL_AHEAD ? more : TELL_AHEAD;
+}
+
+/* A .npz has no size before all its members have one, and a text none before
+ * it is made; who wants it asks. So does, where not all are told, whoever has a
+ * use for the first of each answer: that tells us to tell the next ones. */
+static bool is_told(struct mount *m, const struct node *n, bool first)
+{
+	uint32_t tell;
+
+	if (n->kind == NODE_TEXT ||
+	    (n->kind == NODE_BATCH && !mount_stream(m, n)->dense))
+		return false;
+	if (m->plus_always || !is_one_of_many(n))
+		return true;
+	tell = m->tell;
+	if (first || !tell)
+		return false;
+	m->tell = tell - 1;
+	return true;
 }
 
 /* Returns the bytes of the entry, added only if they are at most `room`. */
 static size_t add(fuse_req_t req, struct mount *m, char *buf, size_t room,
 		  const char *name, const struct node *n, uint64_t place,
-		  bool plus)
+		  bool plus, bool first)
 {
 	struct fuse_entry_param e = {
 		.attr = { .st_ino = tree_ino(n),
@@ -57,7 +86,7 @@ static size_t add(fuse_req_t req, struct mount *m, char *buf, size_t room,
 		return fuse_add_direntry(req, buf, room, name, &e.attr, next);
 	/* Number 0 lists the name and tells the kernel nothing more, which
 	 * is right for "." and "..", and for what has no attributes now. */
-	if (place >= 2 && is_told(m, n) && attr_get(m, n, &e.attr) == 0) {
+	if (place >= 2 && is_told(m, n, first) && attr_get(m, n, &e.attr) == 0) {
 		e.ino = e.attr.st_ino;
 		e.generation = 1;
 		e.attr_timeout = FOREVER;
@@ -88,7 +117,7 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	}
 	for (; attr_entry(m, &dir, place, name, &child); place++) {
 		n = add(req, m, buf + used, size - used, name, &child, place,
-			plus);
+			plus, !used);
 		if (n > size - used)
 			break;
 		used += n;

@@ -23,17 +23,16 @@ static void op_init(void *data, struct fuse_conn_info *conn)
 	struct mount *m = data;
 
 	conn->want |= conn->capable &
-		      (FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
-		       FUSE_CAP_EXPORT_SUPPORT | FUSE_CAP_ASYNC_READ |
-		       FUSE_CAP_EXPLICIT_INVAL_DATA);
-	/* A copy costs less than a pipe; contents never change. */
+		      (FUSE_CAP_READDIRPLUS | FUSE_CAP_EXPORT_SUPPORT |
+		       FUSE_CAP_ASYNC_READ | FUSE_CAP_EXPLICIT_INVAL_DATA);
+	/* A copy costs less than a pipe; contents never change; which files a
+	 * listing tells is for dir.c to say, not for the kernel. */
 	conn->want &=
 		~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
-			    FUSE_CAP_SPLICE_MOVE | FUSE_CAP_AUTO_INVAL_DATA);
+			    FUSE_CAP_SPLICE_MOVE | FUSE_CAP_AUTO_INVAL_DATA |
+			    FUSE_CAP_READDIRPLUS_AUTO);
 	m->plus_always =
 		(conn->want & FUSE_CAP_READDIRPLUS) && dir_tells_all(m);
-	if (m->plus_always)
-		conn->want &= ~(unsigned)FUSE_CAP_READDIRPLUS_AUTO;
 	conn->max_background = BACKGROUND_MAX;
 	conn->congestion_threshold = BACKGROUND_MAX * 3 / 4;
 	m->no_open = !m->opt->verify_open && m->opt->cache == CACHE_PAGE &&
@@ -76,6 +75,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	if (!rc) {
 		e.ino = e.attr.st_ino;
 		e.generation = 1;
+		dir_looked_up(m, &child);
 	}
 	/* The kernel does not take it if the caller was interrupted. */
 	if (fuse_reply_entry(req, &e) == -ENOENT && e.ino)

@@ -51,6 +51,7 @@ struct mount {
 	bool no_open;                 /* the kernel takes ENOSYS from open */
 	bool no_opendir;
 	bool plus_always;              /* a listing makes all files known */
+	_Atomic uint32_t tell;         /* of those that listings tell next */
 	struct push *push;             /* while serving */
 	struct park *park;             /* while serving */
 	struct loop *loop;             /* while serving */

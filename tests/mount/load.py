@@ -236,5 +236,37 @@ def million(codec):
     check(wait_until(lambda: not drivers(p)), "the driver stays")
 
 
+@part("listings of many tell who asks for each, and nobody else")
+def tells():
+    count = 250000
+    c = make_million("tells", count, "raw")
+
+    def lookups(p):
+        time.sleep(0.2)  # what was read of it before is forgotten
+        return stats(p)["requests"]["lookup"]
+
+    def listed(p):
+        check(len(os.listdir(f"{p}/records")) == count, "names")
+        before = lookups(p)
+        for i in range(100):
+            os.stat(f"{p}/records/{i:06}.npy")
+        check(lookups(p) - before >= 100, "names alone make files known")
+
+    def looked_at(p):
+        with os.scandir(f"{p}/records") as it:
+            check(all(e.stat().st_size == 132 for e in it), "sizes")
+        check(lookups(p) < count / 10, f"{lookups(p)} lookups, one by one")
+
+    def found(p):
+        """It lists 100,000 names before it looks at the first."""
+        q = quiet("find", f"{p}/records", "-size", "+9")
+        check(q.returncode == 0 and not q.stdout, f"{q}")
+        check(lookups(p) < count / 2, f"{lookups(p)} lookups by find")
+
+    for look in listed, looked_at, found:
+        with Mount(c) as p:
+            look(p)
+
+
 for codec in ("raw", "zstd"):
     part(f"a million records, {codec}")(lambda: million(codec))
