@@ -81,6 +81,7 @@ def names(m, set_, targets):
             ("VmHWM after listing, MiB", "VmHWM_MiB", 1),
             ("first listing, s", "list_s", 1),
             ("second, s", "list_again_s", 1), ("`ls -f`, s", "ls_f_s", 1),
+            ("`ls -l`, s", "ls_l_s", 1), ("`find -size`, s", "find_s", 1),
             ("unmounted, s", "unmount_s", 1)]
     table(f"{set_.count} records.", [k[0] for k in keys],
           [(t.name, [t.why or number((m.of(set_.label, t.name, "names", k)

@@ -177,10 +177,10 @@ class Records:
             run(p["zrecord"], "export", "--as", "dir", self.path("raw"),
                 self.path("tree/records"), timeout=600)
 
-    def zrecordfs(self, codec, push=True):
-        options = [] if push else ["-o", "push=off"]
-        return Target(f"zrecordfs {codec}" + ("" if push else ", push=off"),
-                      [self.programs["zrecordfs"], *options, self.path(codec)],
+    def zrecordfs(self, codec, option=None):
+        return Target(f"zrecordfs {codec}" + (f", {option}" if option else ""),
+                      [self.programs["zrecordfs"],
+                       *(["-o", option] if option else []), self.path(codec)],
                       self.path(codec), ours=True)
 
     def null(self, all_told):
@@ -248,8 +248,11 @@ class Records:
     def all_targets(self):
         return [self.null(False), self.null(True), self.local(),
                 *self.images(), self.hdfuse(), self.zrecordfs("raw"),
-                self.zrecordfs("raw", False), self.zrecordfs("zstd"),
-                self.zrecordfs("zstd", False)]
+                self.zrecordfs("raw", "push=off"),
+                self.zrecordfs("raw", "threads=1"),
+                self.zrecordfs("raw", "threads=8"), self.zrecordfs("zstd"),
+                self.zrecordfs("zstd", "push=off"),
+                self.zrecordfs("zstd", "threads=8")]
 
 
 def install(venv):
