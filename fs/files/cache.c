@@ -37,7 +37,7 @@ struct cache {
 	struct cache_block *giant;
 	void (*over)(void *ctx); /* see cache_on_giant */
 	void *ctx;
-	struct cache_block *newest, *oldest;
+	struct recent recent;
 	struct cache_block *bucket[BUCKETS];
 };
 
@@ -75,18 +75,9 @@ static struct cache_block **bucket_of(struct cache *c, uint64_t key)
 	return &c->bucket[key * 0x9E3779B97F4A7C15u >> (64 - BUCKET_BITS)];
 }
 
-static void unlink_recent(struct cache *c, struct cache_block *b)
+static struct cache_block *block_of(struct recent_link *l)
 {
-	*(b->newer ? &b->newer->older : &c->newest) = b->older;
-	*(b->older ? &b->older->newer : &c->oldest) = b->newer;
-}
-
-static void make_newest(struct cache *c, struct cache_block *b)
-{
-	b->newer = NULL;
-	b->older = c->newest;
-	*(c->newest ? &c->newest->newer : &c->oldest) = b;
-	c->newest = b;
+	return RECENT_OF(l, struct cache_block, recent);
 }
 
 static void unlink_bucket(struct cache *c, struct cache_block *b)
@@ -133,7 +124,7 @@ static void drop(struct cache *c, struct cache_block *b)
 		c->giant = NULL;
 	} else {
 		c->bytes -= b->size;
-		unlink_recent(c, b);
+		recent_remove(&c->recent, &b->recent);
 	}
 	destroy(b);
 }
@@ -141,10 +132,12 @@ static void drop(struct cache *c, struct cache_block *b)
 /* What is kept after all that was asked for is there. */
 static void evict(struct cache *c)
 {
-	struct cache_block *b = c->oldest, *newer;
+	struct recent_link *l = c->recent.oldest, *newer;
 
-	for (; b && b != c->newest && c->bytes > c->budget; b = newer) {
-		newer = b->newer;
+	for (; l && l != c->recent.newest && c->bytes > c->budget; l = newer) {
+		struct cache_block *b = block_of(l);
+
+		newer = l->newer;
 		if (!is_in_use(c, b))
 			drop(c, b);
 	}
@@ -153,7 +146,8 @@ static void evict(struct cache *c)
 /* Drop what may be dropped until a block of this cost can be made. */
 static bool make_room(struct cache *c, uint64_t cost)
 {
-	struct cache_block *b = c->oldest, *newer;
+	struct recent_link *l = c->recent.oldest, *newer;
+	struct cache_block *b;
 
 	if (cost > c->room) {
 		b = c->giant;
@@ -161,8 +155,9 @@ static bool make_room(struct cache *c, uint64_t cost)
 			drop(c, b);
 		return !c->giant;
 	}
-	for (; b && c->bytes + c->filling + cost > c->room; b = newer) {
-		newer = b->newer;
+	for (; l && c->bytes + c->filling + cost > c->room; l = newer) {
+		newer = l->newer;
+		b = block_of(l);
 		if (!is_in_use(c, b))
 			drop(c, b);
 	}
@@ -173,9 +168,9 @@ void cache_free(struct cache *c)
 {
 	if (!c)
 		return;
-	for (struct cache_block *b = c->newest, *older; b; b = older) {
-		older = b->older;
-		destroy(b);
+	for (struct recent_link *l = c->recent.newest, *older; l; l = older) {
+		older = l->older;
+		destroy(block_of(l));
 	}
 	if (c->giant)
 		destroy(c->giant);
@@ -221,8 +216,8 @@ static void take(struct cache *c, struct cache_block *b)
 		b->made = b->used;
 	if (b == c->giant)
 		return;
-	unlink_recent(c, b);
-	make_newest(c, b);
+	recent_remove(&c->recent, &b->recent);
+	recent_add(&c->recent, &b->recent);
 }
 
 static struct cache_block *insert(struct cache *c, uint64_t key, uint64_t cost)
@@ -285,7 +280,7 @@ static void finish(struct cache *c, struct cache_block *b, int rc)
 		b->made = b->used;
 		if (b != c->giant) {
 			c->bytes += b->size;
-			make_newest(c, b);
+			recent_add(&c->recent, &b->recent);
 			evict(c);
 		}
 	}

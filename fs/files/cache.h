@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/recent.h"
+
 struct cache;
 
 struct cache_block {
@@ -28,7 +30,8 @@ struct cache_block {
 	void *memory; /* from malloc, freed with the block; holds `data` */
 	size_t size;  /* bytes of `memory` */
 	/* The rest belongs to cache.c, under the lock of the cache. */
-	struct cache_block *chain, *newer, *older;
+	struct cache_block *chain;
+	struct recent_link recent; /* if it is ready, and no giant */
 	uint64_t key;
 	uint64_t cost;
 	uint64_t made, used; /* large ones: when, in milliseconds */

@@ -29,7 +29,7 @@ struct gathers {
 	uint64_t seed; /* whoever may look up must not choose the buckets */
 	size_t count, mask;
 	struct gather **text, **number; /* mask + 1 chains each */
-	struct gather *newest, *oldest;
+	struct recent recent;
 	size_t bytes;
 	size_t excess; /* so many of the oldest are to be dropped */
 	void (*crowded)(void *ctx);
@@ -119,25 +119,11 @@ static size_t bytes_of(const struct gather *x)
 	       x->selection.range_count * sizeof(x->selection.ranges[0]);
 }
 
-static void unlink_used(struct gathers *g, struct gather *x)
-{
-	*(x->newer ? &x->newer->older : &g->newest) = x->older;
-	*(x->older ? &x->older->newer : &g->oldest) = x->newer;
-}
-
-static void make_newest(struct gathers *g, struct gather *x)
-{
-	x->newer = NULL;
-	x->older = g->newest;
-	*(g->newest ? &g->newest->newer : &g->oldest) = x;
-	g->newest = x;
-}
-
 static void use(struct gathers *g, struct gather *x)
 {
 	x->refs++;
-	unlink_used(g, x);
-	make_newest(g, x);
+	recent_remove(&g->recent, &x->recent);
+	recent_add(&g->recent, &x->recent);
 }
 
 static void link_in(struct gathers *g, struct gather *x)
@@ -242,7 +228,7 @@ static void add(struct gathers *g, struct gather *x)
 {
 	x->number = g->next++;
 	link_in(g, x);
-	make_newest(g, x);
+	recent_add(&g->recent, &x->recent);
 	g->bytes += bytes_of(x);
 	if (++g->count > g->mask)
 		grow(g);
@@ -298,7 +284,8 @@ bool gather_excess(struct gathers *g, uint32_t *stream, bool *all, char *text,
 	pthread_mutex_lock(&g->lock);
 	if (g->bytes < BYTES_KEPT)
 		g->excess = 0;
-	x = g->excess ? g->oldest : NULL;
+	x = g->excess ? RECENT_OF(g->recent.oldest, struct gather, recent)
+		      : NULL;
 	if (x) {
 		g->excess--;
 		*all = g->bytes >= BYTES_MANY;
@@ -306,8 +293,8 @@ bool gather_excess(struct gathers *g, uint32_t *stream, bool *all, char *text,
 		*len = x->len;
 		memcpy(text, x->text, x->len);
 		/* If it stays, the next one is to be dropped. */
-		unlink_used(g, x);
-		make_newest(g, x);
+		recent_remove(&g->recent, &x->recent);
+		recent_add(&g->recent, &x->recent);
 	}
 	pthread_mutex_unlock(&g->lock);
 	return x;
@@ -336,7 +323,7 @@ void gather_drop(struct gathers *g, uint64_t number, uint64_t refs)
 		x = NULL;
 	} else if (x) {
 		unlink_from(g, x);
-		unlink_used(g, x);
+		recent_remove(&g->recent, &x->recent);
 		g->bytes -= bytes_of(x);
 		g->count--;
 	}

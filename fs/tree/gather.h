@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/recent.h"
 #include "zrecord.h"
 
 struct gathers;
@@ -25,7 +26,7 @@ struct gather {
 	/* The rest belongs to gather.c, under its lock. */
 	uint64_t refs; /* of the kernel, and of those who hold it */
 	struct gather *by_text, *by_number;
-	struct gather *newer, *older; /* by use */
+	struct recent_link recent;
 	size_t len;
 	char text[];
 };
