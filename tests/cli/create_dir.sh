@@ -107,9 +107,7 @@ P
 done_well "$ZRECORD" create c.zr many
 done_well "$ZRECORD" cat --as text c.zr 0,5999,5
 says "many files" "0
-
 5999
-
 5"
 rm -rf c.zr many
 

@@ -63,11 +63,8 @@ done_well "$ZRECORD" create c.zr many70000.npz
 has c.zr records 70000
 done_well "$ZRECORD" cat c.zr 0,65535,65536,69999
 says "70000 members" "0
-
 65535
-
 65536
-
 69999"
 rm -rf c.zr
 
