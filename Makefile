@@ -65,10 +65,11 @@ fs_libs = $(call pc,--libs fuse3 zlib)
 
 # A folder is a room (docs/DESIGN.md); each may use those before it.
 rooms_engine := base array format read write
+rooms_cli := common source
 rooms_fs := base tree files serve life
 rooms_loader := base order batch
 engine_c := $(wildcard $(rooms_engine:%=engine/%/*.c))
-cli_c := $(wildcard engine/cli/*.c)
+cli_c := $(wildcard engine/cli/*.c $(rooms_cli:%=engine/cli/%/*.c))
 fs_c := $(wildcard fs/*.c $(rooms_fs:%=fs/%/*.c))
 loader_c := $(wildcard $(rooms_loader:%=loader/%/*.c))
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
@@ -86,6 +87,11 @@ $(B)/obj/engine/%.o: engine/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ZCFLAGS) $(WARN) $(engine_cflags) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(B)/obj/engine/cli/%.o: engine/cli/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ZCFLAGS) -Iengine/cli $(WARN) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(B)/obj/fs/%.o: fs/%.c
 	@mkdir -p $(@D)

@@ -183,7 +183,7 @@ demo: deps
 # What is not installed is not asked.
 lint:
 	@if command -v clang-format >/dev/null; then \
-	  clang-format --dry-run -Werror $(wildcard $(foreach d,engine engine/* \
+	  clang-format --dry-run -Werror $(wildcard $(foreach d,engine engine/* engine/cli/* \
 	  fs fs/* loader loader/* tests/unit tests/interop tests/stress tests/fuzz,$(d)/*.[ch])); \
 	else echo 'lint: no clang-format here'; fi
 	@if command -v shellcheck >/dev/null; then \

@@ -5,9 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "options.h"
-#include "progress.h"
-#include "stop.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/stop.h"
 
 #define BATCHES 16
 #define CELL_SECONDS 0.3

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "each.h"
-#include "options.h"
+#include "common/each.h"
+#include "common/options.h"
 
 static int put(void *ctx, const char *text, size_t len)
 {

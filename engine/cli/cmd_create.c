@@ -4,12 +4,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "describe.h"
-#include "options.h"
-#include "output.h"
-#include "progress.h"
-#include "stop.h"
-#include "training.h"
+#include "common/options.h"
+#include "common/output.h"
+#include "common/progress.h"
+#include "common/stop.h"
+#include "source/describe.h"
+#include "source/training.h"
 
 #define INSTEAD "give one with --dict, or use --codec zstd"
 #define DICT_MAX ((uint64_t)1 << 31)

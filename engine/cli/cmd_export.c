@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "each.h"
-#include "options.h"
-#include "output.h"
-#include "paths.h"
-#include "progress.h"
-#include "stop.h"
-#include "zipfile.h"
+#include "common/each.h"
+#include "common/options.h"
+#include "common/output.h"
+#include "common/paths.h"
+#include "common/progress.h"
+#include "common/stop.h"
+#include "common/zipfile.h"
 
 struct export
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord info: what a container holds. */
-#include "describe.h"
-#include "options.h"
+#include "common/options.h"
+#include "source/describe.h"
 
 static void print_sizes(const struct zr_container *c, const char *path)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * zrecord ls: the records of a container, a line each. */
 
-#include "each.h"
-#include "options.h"
+#include "common/each.h"
+#include "common/options.h"
 
 #define IDS 1024
 

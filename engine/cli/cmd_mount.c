@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "options.h"
+#include "common/options.h"
 
 /* zrecordfs beside this program, as in a build folder, else in PATH. */
 static void exec_driver(char **argv)

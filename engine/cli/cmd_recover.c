@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idset.h"
-#include "jsonpath.h"
-#include "options.h"
-#include "output.h"
-#include "progress.h"
-#include "stop.h"
+#include "common/idset.h"
+#include "common/jsonpath.h"
+#include "common/options.h"
+#include "common/output.h"
+#include "common/progress.h"
+#include "common/stop.h"
 
 /* A selection that is longer is left to --json. */
 #define SELECTION_SHOWN 200

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "describe.h"
-#include "options.h"
-#include "output.h"
-#include "progress.h"
-#include "stop.h"
-#include "training.h"
+#include "common/options.h"
+#include "common/output.h"
+#include "common/progress.h"
+#include "common/stop.h"
+#include "source/describe.h"
+#include "source/training.h"
 
 static int write_dict(const char *path, const unsigned char *dict, size_t len)
 {

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "jsonpath.h"
-#include "options.h"
-#include "paths.h"
-#include "progress.h"
+#include "common/jsonpath.h"
+#include "common/options.h"
+#include "common/paths.h"
+#include "common/progress.h"
 
 #define RUN 256 /* records of a task, at most */
 

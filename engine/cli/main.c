@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "near.h"
-#include "stop.h"
+#include "common/cli.h"
+#include "common/near.h"
+#include "common/stop.h"
 
 static const struct command *const commands[] = {
 	&cmd_create, &cmd_info,   &cmd_ls,      &cmd_cat,

@@ -10,18 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "name.h"
 #include "optname.h"
+#include "optvalue.h"
 #include "say.h"
 #include "zrecord.h"
 
 #define CACHE_MB_DEFAULT 64
 #define PUSH_MB_DEFAULT 8
-#define PUSH_MB_MAX 1024u
-#define CACHE_MB_MAX ((uint64_t)1 << 20)
 #define BATCH_DEFAULT 256
-#define THREADS_MAX 256
-#define READAHEAD_KB_MAX (64u << 10)
 
 static const char help[] =
 	"usage: zrecordfs [-f] [-d] [-s] [-o OPTION[,OPTION...]] CONTAINER "
@@ -66,197 +62,6 @@ static const char help[] =
 	"  -o auto_unmount   unmount when the driver dies\n"
 	"\n"
 	"Unmount with: fusermount3 -u DIRECTORY\n";
-
-static int bad_value(const char *option)
-{
-	say("-o %s: not a valid value", option);
-	return EXIT_USAGE;
-}
-
-static int parse_sizes(struct options *opt, const char *option, char *value)
-{
-	char *save = NULL;
-	uint64_t size;
-
-	opt->batch_count = 0;
-	for (char *p = strtok_r(value, ":", &save); p;
-	     p = strtok_r(NULL, ":", &save)) {
-		bool known = false;
-
-		if (!name_parse_number(p, &size) || !size ||
-		    size > OPTIONS_BATCH_MAX)
-			return bad_value(option);
-		for (unsigned i = 0; i < opt->batch_count; i++)
-			known |= opt->batch[i] == size;
-		if (known)
-			continue;
-		if (opt->batch_count == OPTIONS_BATCHES_MAX) {
-			say("-o %s: more than %d sizes", option,
-			    OPTIONS_BATCHES_MAX);
-			return EXIT_USAGE;
-		}
-		opt->batch[opt->batch_count++] = size;
-	}
-	return opt->batch_count ? -1 : bad_value(option);
-}
-
-/* Store in *off whether a switch is "off"; it may also be "on". */
-static int parse_switch(bool *off, const char *option, const char *value)
-{
-	*off = !strcmp(value, "off");
-	return *off || !strcmp(value, "on") ? -1 : bad_value(option);
-}
-
-/* Which of three words the value is. */
-static int parse_word(unsigned *word, const char *const names[static 3],
-		      const char *option, const char *value)
-{
-	for (*word = 0; *word < 3; (*word)++) {
-		if (!strcmp(value, names[*word]))
-			return -1;
-	}
-	return bad_value(option);
-}
-
-static int word_option(struct options *opt, enum option_kind kind,
-		       const char *option, const char *value)
-{
-	static const char *const layouts[] = { "full", "records", "flat" };
-	static const char *const caches[] = { "page", "direct", "auto" };
-	bool layout = kind == OPTION_LAYOUT;
-	unsigned word;
-	int rc = parse_word(&word, layout ? layouts : caches, option, value);
-
-	if (rc < 0 && layout)
-		opt->layout = (enum layout)word;
-	else if (rc < 0)
-		opt->cache = (enum cache_mode)word;
-	return rc;
-}
-
-static bool parse_mode(const char *text, mode_t *mode)
-{
-	mode_t v = 0;
-	size_t n = strspn(text, "01234567");
-
-	if (!n || n > 4 || text[n])
-		return false;
-	for (; *text; text++)
-		v = v << 3 | (mode_t)(*text - '0');
-	*mode = v;
-	return v <= 0777;
-}
-
-static int number_option(struct options *opt, enum option_kind kind,
-			 const char *option, const char *value)
-{
-	uint64_t n;
-
-	if (!name_parse_number(value, &n))
-		return bad_value(option);
-	if (kind == OPTION_UID || kind == OPTION_GID) {
-		/* (uid_t)-1 means "no user" to the kernel. */
-		if (n >= UINT32_MAX)
-			return bad_value(option);
-		if (kind == OPTION_UID)
-			opt->uid = (uid_t)n;
-		else
-			opt->gid = (gid_t)n;
-	} else if (kind == OPTION_THREADS) {
-		if (!n || n > THREADS_MAX)
-			return bad_value(option);
-		opt->threads = (unsigned)n;
-	} else if (kind == OPTION_READAHEAD_KB) {
-		if (!n || n > READAHEAD_KB_MAX)
-			return bad_value(option);
-		opt->readahead_kib = (unsigned)n;
-	} else if (kind == OPTION_PUSH_MB) {
-		if (!n || n > PUSH_MB_MAX)
-			return bad_value(option);
-		opt->push_bytes = n << 20;
-	} else {
-		if (n > CACHE_MB_MAX)
-			return bad_value(option);
-		opt->cache_bytes = n << 20;
-	}
-	return -1;
-}
-
-/* libfuse splits the list at commas that have no backslash. */
-static int pass_on(struct options *opt, const char *option)
-{
-	size_t have = opt->pass ? strlen(opt->pass) : 0;
-	char *p = realloc(opt->pass, have + 2 * strlen(option) + 2);
-
-	if (!p) {
-		say("%s", zr_strerror(-ENOMEM));
-		return EXIT_SYSTEM;
-	}
-	opt->pass = p;
-	p += have;
-	*p++ = ',';
-	for (; *option; option++) {
-		if (*option == ',' || *option == '\\')
-			*p++ = '\\';
-		*p++ = *option;
-	}
-	*p = '\0';
-	return -1;
-}
-
-static int value_option(struct options *opt, enum option_kind kind,
-			const char *option, char *value)
-{
-	switch (kind) {
-	case OPTION_UMASK:
-		return parse_mode(value, &opt->umask) ? -1 : bad_value(option);
-	case OPTION_FSNAME:
-		opt->fsname = value;
-		return -1;
-	case OPTION_SUBTYPE:
-		opt->subtype = value;
-		return -1;
-	case OPTION_BATCH:
-		return parse_sizes(opt, option, value);
-	case OPTION_LAYOUT:
-	case OPTION_CACHE:
-		return word_option(opt, kind, option, value);
-	case OPTION_PUSH:
-		return parse_switch(&opt->no_push, option, value);
-	case OPTION_VERIFY:
-		opt->verify_open = !strcmp(value, "open");
-		return opt->verify_open || !strcmp(value, "read")
-			       ? -1
-			       : bad_value(option);
-	case OPTION_CHECKSUMS:
-		return parse_switch(&opt->no_checksums, option, value);
-	case OPTION_SANDBOX:
-		return parse_switch(&opt->no_sandbox, option, value);
-	case OPTION_UID:
-	case OPTION_GID:
-	case OPTION_CACHE_MB:
-	case OPTION_READAHEAD_KB:
-	case OPTION_PUSH_MB:
-	case OPTION_THREADS:
-		return number_option(opt, kind, option, value);
-	case OPTION_LABEL:
-		/* The kernel refuses it elsewhere; mount(8) drops it too. */
-		if (access("/sys/fs/selinux/enforce", F_OK))
-			return -1;
-		return pass_on(opt, option);
-	case OPTION_UNKNOWN:
-	case OPTION_IGNORE:
-	case OPTION_PASS:
-	case OPTION_RW:
-	case OPTION_REMOUNT:
-	case OPTION_DEBUG:
-	case OPTION_XATTR:
-	case OPTION_PRELOAD:
-	case OPTION_CLEANUP_STALE:
-		break;
-	}
-	return bad_value(option);
-}
 
 static int unknown_option(const char *option)
 {
@@ -306,14 +111,14 @@ static int one_option(struct options *opt, char *option)
 
 		if (!typed)
 			return EXIT_SYSTEM;
-		rc = value_option(opt, kind, typed, value + 1);
+		rc = options_value(opt, kind, typed, value + 1);
 		opt->given |= 1u << kind;
 		free(typed);
 		return rc;
 	}
 	if (kind == OPTION_PASS) {
 		opt->auto_unmount |= !strcmp(option, "auto_unmount");
-		return pass_on(opt, option);
+		return options_pass_on(opt, option);
 	}
 	opt->debug |= kind == OPTION_DEBUG;
 	opt->xattr |= kind == OPTION_XATTR;

@@ -123,7 +123,7 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /* Letters to insert, remove, change or swap with their neighbour. The command
- * has the same (engine/cli/near.c): all that both may use is zrecord.h, and
+ * has the same (engine/cli/common/near.c): all that both may use is zrecord.h, and
  * which words look alike is no matter of a library. */
 static unsigned edits(const char *a, size_t n, const char *b, size_t m)
 {

@@ -4,7 +4,7 @@
 #ifndef INPUT_H
 #define INPUT_H
 
-#include "cli.h"
+#include "common/cli.h"
 
 struct npz; /* an open .npz */
 struct npz_member;

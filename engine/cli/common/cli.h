@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * The room cli: the command zrecord, which knows the engine by zrecord.h only.
+ * The room common: what the commands share: their options, what they print,
+ * signals, what they make and how it is named.
  *
  * What the subcommands of `zrecord` share. */
 #ifndef CLI_H

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source.h"
 #include "npz.h"
+#include "source.h"
 
 #define BATCH_BYTES ((uint64_t)8 << 20)
 #define BATCH_RECORDS ((size_t)16384)

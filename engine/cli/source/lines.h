@@ -3,7 +3,7 @@
 #ifndef LINES_H
 #define LINES_H
 
-#include "cli.h"
+#include "common/cli.h"
 
 struct lines {
 	char *name; /* for messages */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "progress.h"
+#include "common/progress.h"
 
 static const struct tier tiers[] = {
 	{ "balanced", (size_t)512 << 10, (size_t)16 << 20 },

@@ -3,7 +3,7 @@
 #ifndef KIND_H
 #define KIND_H
 
-#include "cli.h"
+#include "common/cli.h"
 
 #define KIND_BYTES 16 /* enough to tell */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "each.h"
+#include "common/each.h"
 #include "npz.h"
 
 static bool same_shape(const struct zr_shape *a, const struct zr_shape *b)

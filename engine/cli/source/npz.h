@@ -3,7 +3,7 @@
 #ifndef NPZ_H
 #define NPZ_H
 
-#include "cli.h"
+#include "common/cli.h"
 
 struct member {
 	char *name;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
+ * The room source: what a command is given, arrays, lines or containers, made one
+ * sequence of records.
+ *
  * Where `create`, `recode` and `train` take records from. */
 #ifndef SOURCE_H
 #define SOURCE_H
 
+#include "common/paths.h"
 #include "input.h"
 #include "lines.h"
-#include "paths.h"
 
 /* Some records in a row. The memory is the batch's and is used again. */
 struct batch {

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "kind.h"
+#include "npz_member.h"
 #include "spool.h"
 #include "turn.h"
-#include "npz_member.h"
 
 #define FIRST 12 /* bytes that tell how long the header is */
 #define CALL_MAX ((size_t)1 << 30)

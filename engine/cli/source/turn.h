@@ -3,7 +3,7 @@
 #ifndef TURN_H
 #define TURN_H
 
-#include "cli.h"
+#include "common/cli.h"
 
 struct turn;
 

@@ -3,7 +3,7 @@
 #ifndef SPOOL_H
 #define SPOOL_H
 
-#include "cli.h"
+#include "common/cli.h"
 
 /* Make one in TMPDIR, else /tmp, of at least `bytes` (0: not known): a small
  * one is in memory. `name` is of what goes into it, for messages. Returns its

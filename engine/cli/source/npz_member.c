@@ -4,8 +4,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "npz.h"
 #include "npz_member.h"
+
+#include "npz.h"
 
 #define LOCAL_BYTES 30
 #define CHUNK 65536
