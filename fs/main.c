@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/options.h"
+#include "base/cmdline.h"
 #include "base/say.h"
 #include "files/worker.h"
 #include "life/daemon.h"

@@ -2,8 +2,7 @@
  * The room base: what every file of the driver may need: its options, messages,
  * names, clocks; nothing of containers or FUSE.
  *
- * The command line: of zrecordfs, and of mount.zrecordfs as mount(8) calls
- * it. */
+ * What a mount was asked to be. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -66,13 +65,5 @@ struct options {
 	char *pass; /* options for libfuse, each with a comma before it */
 	char *text; /* what the strings above point into */
 };
-
-/* Parse the command line. Strings of `opt` live until options_free or as
- * long as argv. Returns -1 to go on, else the exit status of the program:
- * help and version were printed, or one line about what is wrong. */
-int options_parse(struct options *opt, int argc, char **argv);
-
-/* Free what options_parse allocated. */
-void options_free(struct options *opt);
 
 #endif

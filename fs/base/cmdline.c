@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * The command line: of zrecordfs, and of mount.zrecordfs as mount(8) calls
  * it. */
-#include "options.h"
+#include "cmdline.h"
 
 #include <errno.h>
 #include <getopt.h>
