@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cmdline.h"
+#include "base/descriptors.h"
 #include "base/say.h"
 #include "files/worker.h"
 #include "life/daemon.h"
@@ -51,7 +52,13 @@ int main(int argc, char **argv)
 		status = EXIT_MOUNT;
 		mountpoint = mountpoint_find(&opt);
 		if (mountpoint) {
-			status = daemon_start(&d, opt.foreground || opt.fake);
+			const int keep[] = {
+				descriptor_in(opt.container),
+				descriptor_in(opt.mountpoint),
+			};
+
+			status = daemon_start(&d, opt.foreground || opt.fake,
+					      keep);
 			if (!status) {
 				status = run(&opt, &d, mountpoint);
 				daemon_failed(&d, status);

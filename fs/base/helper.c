@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "descriptors.h"
 #include "say.h"
 
 #define SOCKET (STDERR_FILENO + 1)
@@ -29,22 +30,25 @@ static int close_others(int fd, bool keep_stderr)
 	fd = fcntl(fd, F_DUPFD, SOCKET + 1);
 	if (fd < 0 || dup2(fd, SOCKET) < 0)
 		return -1;
-	/* Older kernels have no close_range(2). */
-	closefrom(SOCKET + 1);
+	descriptors_close(SOCKET + 1, NULL, 0);
 	return 0;
 }
 
 int helper_start(pid_t *pid, const char *name, bool to_stderr,
 		 void (*main)(int fd, void *arg), void *arg)
 {
+	char own[16] = "";
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
 		return -errno;
+	/* Never to be taken for the driver: it has the name before it runs. */
+	prctl(PR_GET_NAME, own);
+	prctl(PR_SET_NAME, name);
 	*pid = fork();
+	if (*pid)
+		prctl(PR_SET_NAME, own);
 	if (!*pid) {
-		/* So that it is not taken for the driver. */
-		prctl(PR_SET_NAME, name);
 		if (!to_stderr)
 			setsid();
 		if (close_others(fds[1], to_stderr) || chdir("/"))

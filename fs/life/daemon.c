@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/say.h"
 
 int daemon_stdio(void)
@@ -42,9 +44,9 @@ static _Noreturn void wait_for_child(int fd, pid_t child)
 	_exit(EXIT_SYSTEM);
 }
 
-int daemon_start(struct daemon *d, bool foreground)
+int daemon_start(struct daemon *d, bool foreground, const int keep[static 2])
 {
-	int fds[2];
+	int fds[2], kept[3] = { keep[0], keep[1], -1 };
 	pid_t child;
 
 	d->pipe = -1;
@@ -65,7 +67,10 @@ int daemon_start(struct daemon *d, bool foreground)
 		close(fds[1]);
 		wait_for_child(fds[0], child);
 	}
-	close(fds[0]);
+	/* Who was told to end while this opens a container wants no mount. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	kept[2] = fds[1];
+	descriptors_close(STDERR_FILENO + 1, kept, 3);
 	say_open_log();
 	d->pipe = fds[1];
 	d->null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -78,8 +83,10 @@ int daemon_start(struct daemon *d, bool foreground)
 
 void daemon_mounted(struct daemon *d)
 {
-	if (d->pipe >= 0)
-		setsid();
+	if (d->pipe < 0)
+		return;
+	setsid();
+	prctl(PR_SET_PDEATHSIG, 0);
 }
 
 static int report(struct daemon *d, int status)

@@ -19,9 +19,12 @@ int daemon_stdio(void);
 
 /* Fork, unless `foreground`. Returns in the child, or in the foreground, with
  * 0; with EXIT_SYSTEM after saying why it failed. The parent does not return
- * but exits when the child reports or dies. Call it before there are threads.
- */
-int daemon_start(struct daemon *d, bool foreground);
+ * but exits when the child reports or dies; until daemon_mounted the child gets
+ * SIGTERM if the parent dies. The child has none of the descriptors above 2
+ * that the caller had open, but those in `keep` (-1: none), for which a lock or
+ * a disk would wait as long as the mount is there. Call it before there are
+ * threads and files of ours. */
+int daemon_start(struct daemon *d, bool foreground, const int keep[static 2]);
 
 /* Leave the session of the terminal. Not before it is mounted: an automounter
  * lets only those of its own process group reach the mount point until then.
