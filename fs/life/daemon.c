@@ -67,6 +67,7 @@ int daemon_start(struct daemon *d, bool foreground, const int keep[static 2])
 		close(fds[1]);
 		wait_for_child(fds[0], child);
 	}
+	close(fds[0]);
 	/* Who was told to end while this opens a container wants no mount. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	kept[2] = fds[1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Signals that end the driver: the mount leaves the tree at once, the driver
- * goes on until the last open file is closed. A second signal ends it. */
+ * goes on until the last open file is closed. A second signal ends it, whether
+ * it could be unmounted or not. */
 #ifndef DETACH_H
 #define DETACH_H
 
@@ -15,7 +16,7 @@ struct detach {
 	struct unmounter *unmounter;
 	pthread_t thread;
 	sigset_t signals;
-	_Atomic bool unmounted; /* a signal came; the next one ends us */
+	_Atomic bool signalled; /* the next one ends us */
 	_Atomic bool stop;
 };
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #include "base/say.h"
 #include "mounts.h"
@@ -36,11 +35,14 @@ static bool is_ours(const struct options *opt, const struct place *p)
 	       (opt->subtype && !strcmp(type + 5, opt->subtype));
 }
 
-static bool mounted_here(const struct options *opt, const char *real)
+static bool mounted_here(const struct options *opt, const char *real,
+			 bool *known)
 {
 	struct place p;
-	bool ours = place_at(real, &p) && is_ours(opt, &p);
+	bool here = !place_at(real, &p);
+	bool ours = here && is_ours(opt, &p);
 
+	*known = !here || p.type[0];
 	place_free(&p);
 	return ours;
 }
@@ -51,19 +53,25 @@ static bool clean_up(const struct options *opt)
 	/* No link here leads through the dead one. */
 	char *real = realpath(opt->mountpoint, NULL);
 	const char *path = real ? real : opt->mountpoint;
-	bool ours = mounted_here(opt, path), gone = false;
+	bool known, ours = mounted_here(opt, path, &known), gone = false;
+	int rc;
 
 	if (!ours) {
-		say("%s: a mount of another file system whose driver died is "
-		    "here: run fusermount3 -u %s first",
-		    opt->mountpoint, path);
+		say("%s: a mount %swhose driver died is here: run "
+		    "fusermount3 -u %s first",
+		    opt->mountpoint, known ? "of another file system " : "",
+		    path);
 	} else if (!opt->cleanup_stale || opt->fake) {
 		say("%s: a mount whose driver died is here: run fusermount3 -u "
 		    "%s first, or mount with -o cleanup_stale",
 		    opt->mountpoint, path);
 	} else {
-		place_unmount(path);
-		gone = true;
+		rc = place_unmount(path);
+		gone = !rc;
+		if (rc)
+			say("%s: cannot unmount the dead mount here: %s", path,
+			    rc == -ENOENT ? "fusermount3 is not found"
+					  : strerror(-rc));
 	}
 	free(real);
 	return gone;
@@ -72,10 +80,11 @@ static bool clean_up(const struct options *opt)
 static char *resolve(const struct options *opt)
 {
 	char *real = realpath(opt->mountpoint, NULL);
+	bool known;
 
 	if (!real) {
 		say("%s: %s", opt->mountpoint, strerror(errno));
-	} else if (mounted_here(opt, real)) {
+	} else if (mounted_here(opt, real, &known)) {
 		say("%s: already mounted: run fusermount3 -u %s first", real,
 		    real);
 		free(real);
@@ -87,25 +96,14 @@ static char *resolve(const struct options *opt)
 	return real;
 }
 
-/* The kernel may answer stat from its memory, for a dead driver too; it never
- * does so with statvfs. */
-static int look(const char *path, struct stat *st)
-{
-	struct statvfs fs;
-
-	return stat(path, st) ? -1 : statvfs(path, &fs);
-}
-
 char *mountpoint_find(const struct options *opt)
 {
 	struct stat st;
-	int rc = look(opt->mountpoint, &st);
+	int rc;
 
-	if (rc && (errno == ENOTCONN || errno == ECONNABORTED)) {
-		if (!clean_up(opt))
-			return NULL;
-		rc = look(opt->mountpoint, &st);
-	}
+	if (place_is_dead(opt->mountpoint) && !clean_up(opt))
+		return NULL;
+	rc = stat(opt->mountpoint, &st);
 	if (rc || !S_ISDIR(st.st_mode)) {
 		say("%s: %s", opt->mountpoint, strerror(rc ? errno : ENOTDIR));
 		return NULL;

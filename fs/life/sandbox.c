@@ -11,7 +11,6 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -240,21 +239,6 @@ static bool enter_seccomp(void)
 }
 #endif
 
-static void *end_at_once(void *arg)
-{
-	pthread_exit(arg);
-}
-
-/* The C library opens what ends threads when it is first needed, which is when
- * libfuse ends its own. */
-static void load_thread_end(void)
-{
-	pthread_t thread;
-
-	if (!pthread_create(&thread, NULL, end_at_once, NULL))
-		pthread_join(thread, NULL);
-}
-
 bool sandbox_fits(void)
 {
 #ifdef SANITIZED
@@ -268,7 +252,6 @@ unsigned sandbox_enter(void)
 {
 	unsigned in_force = 0;
 
-	load_thread_end();
 	/* The others need it. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return 0;

@@ -161,16 +161,17 @@ static int first_request(struct fuse_session *se)
 }
 
 /* Without who waits for the mount, it is the end. */
-static int serve(struct mount *m, struct daemon *d, const char *mountpoint)
+static int serve(struct mount *m, struct daemon *d, struct unmounter *u)
 {
 	int rc;
 
 	if (daemon_ready(d))
 		return EXIT_SYSTEM;
+	unmounter_leave(u);
 	rc = loop_run(m->loop);
 	if (!rc)
 		return EXIT_DONE;
-	say("%s: serving failed: %s", mountpoint, strerror(-rc));
+	say("%s: serving failed: %s", u->mountpoint, strerror(-rc));
 	return EXIT_SYSTEM;
 }
 
@@ -182,7 +183,7 @@ static void give_up_rights(struct mount *m)
 }
 
 static int serve_with(struct mount *m, struct daemon *d,
-		      struct fuse_session *se, const char *mountpoint,
+		      struct fuse_session *se, struct unmounter *u,
 		      struct preload *preload)
 {
 	int rc = push_start(&m->push, m, se);
@@ -194,27 +195,30 @@ static int serve_with(struct mount *m, struct daemon *d,
 	if (!rc)
 		rc = loop_start(&m->loop, m, se);
 	if (!rc)
-		return serve(m, d, mountpoint);
-	say("%s: cannot start a thread: %s", mountpoint, strerror(-rc));
+		return serve(m, d, u);
+	say("%s: cannot start a thread: %s", u->mountpoint, strerror(-rc));
 	return EXIT_SYSTEM;
 }
 
 static int serve_mounted(struct mount *m, struct daemon *d,
-			 struct fuse_session *se, const char *mountpoint,
-			 struct detach *detach, struct preload *preload)
+			 struct fuse_session *se, struct detach *detach,
+			 struct preload *preload)
 {
+	struct unmounter *u = detach->unmounter;
 	int status = first_request(se);
 
 	m->readahead_kib =
 		readahead_set(m->readahead_fd, m->opt->readahead_kib);
 	if (m->opt->readahead_kib && m->readahead_kib != m->opt->readahead_kib)
-		say("-o readahead_kb: only root may set it");
+		say("-o readahead_kb: %s", m->readahead_fd < 0
+						   ? "needs /sys"
+						   : "only root may set it");
 	if (status)
-		say("%s: %s", mountpoint,
-		    detach->unmounted ? "ended by a signal while mounting"
+		say("%s: %s", u->mountpoint,
+		    detach->signalled ? "ended by a signal while mounting"
 				      : "the kernel did not answer the mount");
 	else
-		status = serve_with(m, d, se, mountpoint, preload);
+		status = serve_with(m, d, se, u, preload);
 	preload_stop(preload);
 	push_stop(m->push);
 	park_stop(m->park);
@@ -223,8 +227,7 @@ static int serve_mounted(struct mount *m, struct daemon *d,
 }
 
 static int run_mounted(struct mount *m, struct daemon *d,
-		       struct fuse_session *se, const char *mountpoint,
-		       struct unmounter *u)
+		       struct fuse_session *se, struct unmounter *u)
 {
 	struct preload *preload = NULL;
 	struct detach detach;
@@ -232,21 +235,22 @@ static int run_mounted(struct mount *m, struct daemon *d,
 	int status = EXIT_SYSTEM;
 
 	if (!rc)
-		rc = unmounter_know(u, mountpoint);
+		rc = unmounter_know(u);
 	if (!rc)
-		rc = preload_new(&preload, m, mountpoint);
+		rc = preload_new(&preload, m, u->mountpoint);
 	m->readahead_fd = u->known ? readahead_open(u->device) : -1;
 	if (!rc) {
 		give_up_rights(m);
 		rc = detach_start(&detach, u);
 	}
 	if (rc) {
-		say("%s: %s", mountpoint,
-		    u->known ? strerror(-rc) : "is not mounted any more");
+		say("%s: %s", u->mountpoint,
+		    !u->known && rc == -ENOENT ? "is not mounted any more"
+					       : strerror(-rc));
 		(void)readahead_set(m->readahead_fd, 0);
 		preload_stop(preload);
 	} else {
-		status = serve_mounted(m, d, se, mountpoint, &detach, preload);
+		status = serve_mounted(m, d, se, &detach, preload);
 		detach_stop(&detach);
 	}
 	/* What did not end by an unmount; libfuse may not do so any more. */
@@ -261,7 +265,7 @@ static int mount_and_run(struct mount *m, struct daemon *d,
 	struct unmounter unmounter;
 	int status = EXIT_MOUNT, rc;
 
-	rc = unmounter_start(&unmounter, d->pipe < 0);
+	rc = unmounter_start(&unmounter, mountpoint, d->pipe < 0);
 	if (rc) {
 		say("cannot start a process: %s", strerror(-rc));
 		return EXIT_SYSTEM;
@@ -270,7 +274,7 @@ static int mount_and_run(struct mount *m, struct daemon *d,
 		say("%s: cannot mount here", mountpoint);
 	} else {
 		daemon_mounted(d);
-		status = run_mounted(m, d, se, mountpoint, &unmounter);
+		status = run_mounted(m, d, se, &unmounter);
 		fuse_session_unmount(se);
 	}
 	unmounter_stop(&unmounter);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/helper.h"
@@ -15,38 +16,61 @@
 #define PLACES_MAX 1000
 /* fusermount3 may have to be started. */
 #define PATIENCE_MS 5000
+/* How long the fusermount3 of a driver that died may go on mounting. */
+#define LATE_MS 500
+#define LATE_STEP_MS 20
+
+/* From the driver. */
+struct request {
+	enum {
+		REQUEST_UNMOUNT,
+		REQUEST_LEAVE, /* see unmounter_leave(); no answer */
+	} kind;
+	unsigned device[2];
+};
 
 /* It must be on top where it is, or another one would be unmounted. */
-static bool unmount_at(const struct place *mount, const char *path)
+static enum unmounted unmount_at(const struct place *mount, const char *path)
 {
 	struct place top;
-	bool ours = place_at(path, &top) && top.major == mount->major &&
+	bool ours = !place_at(path, &top) && top.major == mount->major &&
 		    top.minor == mount->minor;
+	int rc = ours ? place_unmount(path) : 0;
 
-	if (ours)
-		place_unmount(path);
-	else
-		say("cannot unmount %s: another file system is mounted over "
-		    "it",
-		    path);
 	place_free(&top);
-	return ours;
+	if (!ours)
+		return UNMOUNT_COVERED;
+	if (!rc)
+		return UNMOUNT_DONE;
+	say("cannot unmount %s: %s", path,
+	    rc == -ENOENT ? "fusermount3 is not found" : strerror(-rc));
+	return UNMOUNT_REFUSED;
 }
 
 /* The mount may have been moved with a directory above it, or be gone; parts
  * of it may be bound elsewhere, and the kernel ends the connection with the
- * last of all. Returns whether there is nothing left to unmount. */
-static bool unmount(const struct place *mount)
+ * last of all. */
+static enum unmounted unmount(const struct request *r, const char *mountpoint,
+			      bool quiet)
 {
 	struct place ours, before = { .path = NULL };
-	bool done = true;
+	enum unmounted done = UNMOUNT_DONE;
 
-	for (int i = 0; done && i < PLACES_MAX; i++) {
-		if (!place_of(mount->major, mount->minor, &ours))
+	for (int i = 0; done == UNMOUNT_DONE && i < PLACES_MAX; i++) {
+		if (place_of(r->device[0], r->device[1], mountpoint, &ours)) {
+			place_free(&ours);
 			break;
-		/* Still there: it could not be unmounted. */
-		done = !(before.path && !strcmp(before.path, ours.path)) &&
-		       unmount_at(mount, ours.path);
+		}
+		if (before.path && !strcmp(before.path, ours.path)) {
+			say("cannot unmount %s: fusermount3 failed", ours.path);
+			done = UNMOUNT_REFUSED;
+		} else {
+			done = unmount_at(&ours, ours.path);
+		}
+		if (done == UNMOUNT_COVERED && !quiet)
+			say("cannot unmount %s: another file system is mounted "
+			    "over it",
+			    ours.path);
 		place_free(&before);
 		before = ours;
 	}
@@ -54,66 +78,128 @@ static bool unmount(const struct place *mount)
 	return done;
 }
 
-static void serve(int fd, void *arg)
+/* The driver died while it was being mounted, perhaps by a fusermount3 that
+ * lives on. */
+static void take_away(const char *mountpoint)
 {
-	struct place mount = { .path = NULL };
-	unsigned device[2];
-	unsigned char done;
-	ssize_t n;
+	const struct timespec pause = { .tv_nsec = LATE_STEP_MS * 1000000 };
 
-	(void)arg;
-	for (;;) {
-		n = read(fd, device, sizeof(device));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n != sizeof(device))
+	for (int ms = 0; ms < LATE_MS; ms += LATE_STEP_MS) {
+		if (place_is_dead(mountpoint)) {
+			(void)place_unmount(mountpoint);
 			return;
-		mount.major = device[0];
-		mount.minor = device[1];
-		done = unmount(&mount);
-		if (write(fd, &done, 1) != 1)
-			return;
+		}
+		nanosleep(&pause, NULL);
 	}
 }
 
-int unmounter_start(struct unmounter *u, bool say)
+static void wait_and_unmount(const struct request *r, const char *mountpoint)
+{
+	int watch = place_watch();
+
+	while (watch >= 0 && unmount(r, mountpoint, true) == UNMOUNT_COVERED)
+		place_changed(watch);
+}
+
+static void serve(int fd, void *arg)
+{
+	const struct unmounter *u = arg;
+	struct request asked, last = { .kind = REQUEST_LEAVE };
+	enum unmounted done = UNMOUNT_DONE;
+	bool leave = false;
+	ssize_t n;
+
+	for (;;) {
+		n = read(fd, &asked, sizeof(asked));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n != sizeof(asked))
+			break;
+		leave = true;
+		if (asked.kind == REQUEST_LEAVE)
+			continue;
+		last = asked;
+		done = unmount(&last, u->mountpoint, false);
+		if (write(fd, &done, sizeof(done)) != sizeof(done))
+			break;
+	}
+	if (!leave)
+		take_away(u->mountpoint);
+	else if (done == UNMOUNT_COVERED)
+		wait_and_unmount(&last, u->mountpoint);
+}
+
+int unmounter_start(struct unmounter *u, const char *mountpoint, bool say)
 {
 	pid_t pid;
 
 	u->known = false;
-	u->fd = helper_start(&pid, "zrecord-unmount", say, serve, NULL);
+	u->mountpoint = mountpoint;
+	u->fd = helper_start(&pid, "zrecord-unmount", say, serve, u);
 	return u->fd < 0 ? u->fd : 0;
 }
 
-int unmounter_know(struct unmounter *u, const char *mountpoint)
+int unmounter_know(struct unmounter *u)
 {
 	struct place mount;
+	int rc = place_at(u->mountpoint, &mount);
 
-	if (!place_at(mountpoint, &mount))
-		return -ENOENT;
-	u->device[0] = mount.major;
-	u->device[1] = mount.minor;
-	u->known = true;
+	if (!rc) {
+		u->device[0] = mount.major;
+		u->device[1] = mount.minor;
+		u->known = true;
+	}
 	place_free(&mount);
-	return 0;
+	return rc;
 }
 
-bool unmounter_unmount(struct unmounter *u)
+static void ask(struct unmounter *u, int kind)
+{
+	struct request r = { .kind = kind };
+	ssize_t n;
+
+	memcpy(r.device, u->device, sizeof(r.device));
+	n = write(u->fd, &r, sizeof(r));
+	/* If it is gone, so is the answer. */
+	(void)n;
+}
+
+void unmounter_leave(struct unmounter *u)
+{
+	ask(u, REQUEST_LEAVE);
+}
+
+void unmounter_ask(struct unmounter *u)
+{
+	ask(u, REQUEST_UNMOUNT);
+}
+
+enum unmounted unmounter_answer(struct unmounter *u, int patience)
 {
 	struct pollfd answer = { .fd = u->fd, .events = POLLIN };
-	unsigned char done;
+	enum unmounted done;
 
-	if (write(u->fd, u->device, sizeof(u->device)) == sizeof(u->device) &&
-	    poll(&answer, 1, PATIENCE_MS) == 1 && read(u->fd, &done, 1) == 1)
+	if (poll(&answer, 1, patience) != 1)
+		return UNMOUNT_PENDING;
+	if (read(u->fd, &done, sizeof(done)) == sizeof(done))
 		return done;
-	say("cannot unmount: the process that does so does not answer");
-	return true;
+	say("cannot unmount: the process that does so has ended");
+	return UNMOUNT_REFUSED;
+}
+
+void unmounter_unmount(struct unmounter *u)
+{
+	unmounter_ask(u);
+	if (unmounter_answer(u, PATIENCE_MS) == UNMOUNT_PENDING)
+		say("cannot unmount: the process that does so does not answer");
 }
 
 /* It ends by itself, also if it is stopped now. */
 void unmounter_stop(struct unmounter *u)
 {
-	if (u->fd >= 0)
-		close(u->fd);
+	if (u->fd < 0)
+		return;
+	unmounter_leave(u);
+	close(u->fd);
 	u->fd = -1;
 }

@@ -155,7 +155,7 @@ def orphan_signalled():
     helper = next(p for p in drivers(point) if p != pid)
     os.kill(helper, signal.SIGKILL)
     os.kill(pid, signal.SIGTERM)
-    check(wait_until(lambda: "does not answer" in m.text()), m.text())
+    check(wait_until(lambda: "has ended" in m.text()), m.text())
     check(m.process.poll() is None and is_mounted(point), m.text())
     time.sleep(1)  # signals that come together are one
     os.kill(pid, signal.SIGTERM)

@@ -145,20 +145,39 @@ for i in 1 2 3 4 5 6 7 8; do
 	unmounted "$WORK/m$i"
 done
 
-# Covered by another mount, a driver cannot unmount its own: the signal waits
-# for the next one. Moved with a directory above it, it is found.
+# Covered by another mount, a driver cannot unmount its own: it says so, and the
+# next signal tries again. Moved with a directory above it, it is found.
 if [ "$(id -u)" -eq 0 ]; then
 	start
 	first=$PID
 	mount -t tmpfs none "$M" || fail "a second mount over the first"
 	kill "$first"
-	sleep 0.3
+	sleep 0.7
 	kill -0 "$first" 2>/dev/null || fail "a covered driver is gone"
 	umount "$M" || fail "the upper mount"
 	[ -s "$M/records/000000.npy" ] || fail "the lower mount does not serve"
 	kill "$first"
 	wait_until no_driver "$M" || fail "a driver that was covered stays"
 	mounted "$M" && fail "its mount stays"
+
+	# If that cannot be done either it ends, and its mount goes as soon as
+	# nothing is in the way.
+	"$ZRECORDFS" -f "$C" "$M" 2>"$WORK/err" &
+	first=$!
+	wait_until mounted "$M"
+	mount -t tmpfs none "$M" || fail "a second mount over the first"
+	kill "$first"
+	sleep 0.7
+	kill -0 "$first" 2>/dev/null || fail "a covered driver is gone"
+	kill "$first"
+	wait "$first"
+	[ $? -eq 2 ] || fail "a second signal, covered: status"
+	[ "$(grep -c "mounted over it" "$WORK/err")" -ge 1 ] ||
+		fail "a second signal, covered: $(cat "$WORK/err")"
+	umount "$M" || fail "the upper mount"
+	wait_until not mounted "$M" || fail "a dead mount that was covered"
+	wait_until not pgrep -f "^$ZRECORDFS -f $C $M" >/dev/null ||
+		fail "who unmounts stays"
 
 	mkdir -p "$WORK/up/m"
 	"$ZRECORDFS" "$C" "$WORK/up/m" || fail "mount below up"

@@ -65,6 +65,15 @@ grep -q " $1/u fuse.zrecordfs" /proc/mounts && exit 14
 [ "$(wc -c <&9)" -eq 368 ] || exit 15
 exec 9<&-
 wait $! || exit 16
+# To be mounted it needs no PATH that leads to fusermount3, nor to unmount.
+PATH=/nonexistent ./driver -f c u &
+for i in $(seq 500); do
+	grep -q " $1/u fuse.zrecordfs" /proc/mounts && break
+	sleep 0.02
+done
+kill -TERM $!
+wait $! || exit 18
+grep -q " $1/u fuse.zrecordfs" /proc/mounts && exit 19
 exit 0
 END
 unshare -m bash -c 'mount --make-rprivate / &&
