@@ -53,16 +53,22 @@ static int is_container(const char *path, bool *found)
 	return rc;
 }
 
-/* What leads nowhere is no answer: a container may be behind it. */
+/* A link that leads nowhere is no answer: a container may be behind it. */
 static int is_folder(const char *path, bool *found)
 {
 	struct stat st;
+	int rc = 0;
 
 	*found = false;
-	if (stat(path, &st))
-		return -errno;
-	*found = S_ISDIR(st.st_mode);
-	return 0;
+	if (!stat(path, &st)) {
+		*found = S_ISDIR(st.st_mode);
+	} else {
+		rc = -errno;
+		/* Removed since it was listed. */
+		if (rc == -ENOENT && lstat(path, &st) && errno == ENOENT)
+			rc = 0;
+	}
+	return rc;
 }
 
 static int add_name(struct names *n, const char *name)
@@ -86,8 +92,9 @@ static int add_container(struct names *n, const char *folder, const char *name)
 	char *path;
 	int rc;
 
-	/* Hidden ones are being built. */
-	if (name[0] == '.')
+	/* Hidden ones are being built; nobody may look into the folder that
+	 * file systems of disks have. */
+	if (name[0] == '.' || !strcmp(name, "lost+found"))
 		return 0;
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
 		return no_memory();

@@ -121,6 +121,7 @@ if os.getuid() == 0:
         os.makedirs(f"{closed}/secret")
         os.chmod(closed, 0o755)
         os.chmod(f"{closed}/secret", 0o700)
+        os.mkdir(f"{closed}/lost+found", 0o700)
         p = quiet("setpriv", "--reuid=65534", "--regid=65534",
                   "--clear-groups", FS, closed, closed)
         check(p.returncode == 32 and f"{closed}/secret: cannot tell" in

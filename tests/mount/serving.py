@@ -34,8 +34,9 @@ def is_quick(p, what, slow):
     took.sort()
     print(f"{what}: {len(took)} requests beside one of {whole * 1e3:.0f} ms; "
           f"the slowest took {took[-1] * 1e3:.1f} ms")
-    # One is behind the slow one; a machine that others use lets more wait.
-    check(len(took) > 20 and took[-1] < whole / 2,
+    # If they were behind the slow one, there would be one or two in all. On a
+    # machine that others use some wait for a processor.
+    check(len(took) > 20 and took[len(took) * 9 // 10] < whole / 2,
           f"{len(took)} in {whole} s: {took[-3:]}")
 
 
