@@ -20,11 +20,13 @@ static int run(const struct options *opt, struct daemon *d,
 	char *source = NULL;
 	int status = EXIT_SYSTEM;
 
-	if (streams_open(&m, opt->container)) {
+	/* What is told later is told by one who has left this directory. */
+	source = realpath(opt->container, NULL);
+	if (streams_open(&m, source ? source : opt->container)) {
 		streams_close(&m);
+		free(source);
 		return EXIT_MOUNT;
 	}
-	source = realpath(opt->container, NULL);
 	if (mount_init(&m))
 		say("%s", zr_strerror(-ENOMEM));
 	else if (opt->fake)

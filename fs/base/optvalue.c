@@ -16,14 +16,15 @@
 #define THREADS_MAX 256
 #define READAHEAD_KB_MAX (64u << 10)
 
-static int bad_value(const char *option)
+static int bad_value(const char *option, const char *expected)
 {
-	say("-o %s: not a valid value", option);
+	say("-o %s: expected %s", option, expected);
 	return EXIT_USAGE;
 }
 
 static int parse_sizes(struct options *opt, const char *option, char *value)
 {
+	static const char expected[] = "sizes from 1 on, as in batch=256:1024";
 	char *save = NULL;
 	uint64_t size;
 
@@ -34,7 +35,7 @@ static int parse_sizes(struct options *opt, const char *option, char *value)
 
 		if (!name_parse_number(p, &size) || !size ||
 		    size > OPTIONS_BATCH_MAX)
-			return bad_value(option);
+			return bad_value(option, expected);
 		for (unsigned i = 0; i < opt->batch_count; i++)
 			known |= opt->batch[i] == size;
 		if (known)
@@ -46,25 +47,15 @@ static int parse_sizes(struct options *opt, const char *option, char *value)
 		}
 		opt->batch[opt->batch_count++] = size;
 	}
-	return opt->batch_count ? -1 : bad_value(option);
+	return opt->batch_count ? -1 : bad_value(option, expected);
 }
 
 /* Store in *off whether a switch is "off"; it may also be "on". */
 static int parse_switch(bool *off, const char *option, const char *value)
 {
 	*off = !strcmp(value, "off");
-	return *off || !strcmp(value, "on") ? -1 : bad_value(option);
-}
-
-/* Which of three words the value is. */
-static int parse_word(unsigned *word, const char *const names[static 3],
-		      const char *option, const char *value)
-{
-	for (*word = 0; *word < 3; (*word)++) {
-		if (!strcmp(value, names[*word]))
-			return -1;
-	}
-	return bad_value(option);
+	return *off || !strcmp(value, "on") ? -1
+					    : bad_value(option, "on or off");
 }
 
 static int word_option(struct options *opt, enum option_kind kind,
@@ -73,14 +64,18 @@ static int word_option(struct options *opt, enum option_kind kind,
 	static const char *const layouts[] = { "full", "records", "flat" };
 	static const char *const caches[] = { "page", "direct", "auto" };
 	bool layout = kind == OPTION_LAYOUT;
-	unsigned word;
-	int rc = parse_word(&word, layout ? layouts : caches, option, value);
+	unsigned word = 0;
 
-	if (rc < 0 && layout)
+	while (word < 3 && strcmp(value, (layout ? layouts : caches)[word]))
+		word++;
+	if (word == 3)
+		return bad_value(option, layout ? "full, records or flat"
+						: "page, direct or auto");
+	if (layout)
 		opt->layout = (enum layout)word;
-	else if (rc < 0)
+	else
 		opt->cache = (enum cache_mode)word;
-	return rc;
+	return -1;
 }
 
 static bool parse_mode(const char *text, mode_t *mode)
@@ -96,39 +91,45 @@ static bool parse_mode(const char *text, mode_t *mode)
 	return v <= 0777;
 }
 
+/* A number from `min` to `max`. */
+static int number(uint64_t *n, uint64_t min, uint64_t max, const char *option,
+		  const char *value)
+{
+	if (name_parse_number(value, n) && *n >= min && *n <= max)
+		return -1;
+	say("-o %s: expected a number from %llu to %llu", option,
+	    (unsigned long long)min, (unsigned long long)max);
+	return EXIT_USAGE;
+}
+
 static int number_option(struct options *opt, enum option_kind kind,
 			 const char *option, const char *value)
 {
-	uint64_t n;
+	/* (uid_t)-1 means "no user" to the kernel. */
+	const uint64_t id_max = UINT32_MAX - 1;
+	uint64_t n = 0;
+	int rc;
 
-	if (!name_parse_number(value, &n))
-		return bad_value(option);
-	if (kind == OPTION_UID || kind == OPTION_GID) {
-		/* (uid_t)-1 means "no user" to the kernel. */
-		if (n >= UINT32_MAX)
-			return bad_value(option);
-		if (kind == OPTION_UID)
-			opt->uid = (uid_t)n;
-		else
-			opt->gid = (gid_t)n;
+	if (kind == OPTION_UID) {
+		rc = number(&n, 0, id_max, option, value);
+		opt->uid = (uid_t)n;
+	} else if (kind == OPTION_GID) {
+		rc = number(&n, 0, id_max, option, value);
+		opt->gid = (gid_t)n;
 	} else if (kind == OPTION_THREADS) {
-		if (!n || n > THREADS_MAX)
-			return bad_value(option);
+		rc = number(&n, 1, THREADS_MAX, option, value);
 		opt->threads = (unsigned)n;
 	} else if (kind == OPTION_READAHEAD_KB) {
-		if (!n || n > READAHEAD_KB_MAX)
-			return bad_value(option);
+		rc = number(&n, 1, READAHEAD_KB_MAX, option, value);
 		opt->readahead_kib = (unsigned)n;
 	} else if (kind == OPTION_PUSH_MB) {
-		if (!n || n > PUSH_MB_MAX)
-			return bad_value(option);
+		rc = number(&n, 1, PUSH_MB_MAX, option, value);
 		opt->push_bytes = n << 20;
 	} else {
-		if (n > CACHE_MB_MAX)
-			return bad_value(option);
+		rc = number(&n, 0, CACHE_MB_MAX, option, value);
 		opt->cache_bytes = n << 20;
 	}
-	return -1;
+	return rc;
 }
 
 /* libfuse splits the list at commas that have no backslash. */
@@ -154,11 +155,13 @@ int options_pass_on(struct options *opt, const char *option)
 }
 
 int options_value(struct options *opt, enum option_kind kind,
-			const char *option, char *value)
+		  const char *option, char *value)
 {
 	switch (kind) {
 	case OPTION_UMASK:
-		return parse_mode(value, &opt->umask) ? -1 : bad_value(option);
+		return parse_mode(value, &opt->umask)
+			       ? -1
+			       : bad_value(option, "an octal mode, as 022");
 	case OPTION_FSNAME:
 		opt->fsname = value;
 		return -1;
@@ -176,7 +179,7 @@ int options_value(struct options *opt, enum option_kind kind,
 		opt->verify_open = !strcmp(value, "open");
 		return opt->verify_open || !strcmp(value, "read")
 			       ? -1
-			       : bad_value(option);
+			       : bad_value(option, "read or open");
 	case OPTION_CHECKSUMS:
 		return parse_switch(&opt->no_checksums, option, value);
 	case OPTION_SANDBOX:
@@ -204,5 +207,5 @@ int options_value(struct options *opt, enum option_kind kind,
 	case OPTION_CLEANUP_STALE:
 		break;
 	}
-	return bad_value(option);
+	return bad_value(option, "no value");
 }

@@ -42,10 +42,11 @@ void stats_write(struct mount *m, const struct stats_pushed *pushed, char *buf)
 	n = snprintf(buf, STATS_BYTES,
 		     "{\"requests\": {%s}, \"pushed_records\": %" PRIu64
 		     ", \"pushed_bytes\": %" PRIu64
+		     ", \"errors\": %" PRIu64
 		     ", \"selections\": %zu, \"push\": %s, \"checksums\": %s, "
 		     "\"listings_tell_all\": %s, \"asks_open\": %s, "
 		     "\"read_ahead_kib\": %u, \"sandbox\": [%s]",
-		     requests, pushed->records, pushed->bytes,
+		     requests, pushed->records, pushed->bytes, (uint64_t)m->errors,
 		     gathers_count(m->gathers), truth(m->opt->push_bytes),
 		     truth(!m->opt->no_checksums), truth(m->plus_always),
 		     truth(!m->no_open), m->readahead_kib, m->sandbox);

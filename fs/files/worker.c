@@ -192,6 +192,7 @@ void complain(struct mount *m, const struct zr_error *err)
 	struct timespec now;
 	uint64_t more;
 
+	atomic_fetch_add(&m->errors, 1);
 	if (!err->message[0])
 		return;
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -204,7 +205,7 @@ void complain(struct mount *m, const struct zr_error *err)
 	}
 	more = atomic_exchange(&m->complaints, 0);
 	if (more)
-		say("%s (and %llu errors more since the last that was told)",
+		say("%s (errors not told since the last: %llu)",
 		    err->message, (unsigned long long)more);
 	else
 		say("%s", err->message);

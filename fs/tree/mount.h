@@ -58,6 +58,7 @@ struct mount {
 	_Atomic uint64_t init_unique;  /* the INIT request, while unanswered */
 	_Atomic uint32_t init_offered; /* its flags */
 	_Atomic uint32_t init_offered2;
+	_Atomic uint64_t errors;        /* that readers got */
 	_Atomic uint64_t complained;    /* when, see complain() */
 	_Atomic uint64_t complaints;    /* that were not told since */
 	int readahead_fd;               /* until the session is ready */

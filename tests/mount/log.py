@@ -110,8 +110,9 @@ def inside():
         took = ask(p, 500)
         time.sleep(1.1)
         ask(p, 1)
-        check(wait_until(lambda: log.has("errors more")), f"{log.lines}")
+        check(wait_until(lambda: log.has("errors not told")), f"{log.lines}")
         check(len(log.lines) - before <= took + 3, f"{len(log.lines)} lines")
+        check(json.loads(read(f"{p}/stats.json"))["errors"] >= 502, "errors")
         # A log that does not read: its queue is soon full.
         log.deaf = True
         for _ in range(3):
