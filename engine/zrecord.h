@@ -185,8 +185,10 @@ ZR_API int zr_shape_size(const struct zr_dtype *dtype,
  *                   passed on to the handler that was there. A program that
  *                   replaces the handler gives up that protection until the
  *                   next such call, for all its containers, unless its handler
- *                   passes on what it does not know; one that blocks SIGBUS in
- *                   a thread gives it up for what that thread reads.
+ *                   passes on what it does not know, and for good from the
+ *                   64th replacement on: its handler then stays in place.
+ *                   One that blocks SIGBUS in a thread gives the protection up
+ *                   for what that thread reads.
  * ZR_PLACE_RESIDENT copied once into memory of the process, on huge pages
  *                   where there are any: immune to changes of the file.
  * ZR_PLACE_READ     read(2) for each record: fixed memory, no handler, and a

@@ -12,16 +12,19 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
+#include <unistd.h>
 
 __thread struct zr_guard *volatile zr_guard_current
 	__attribute__((tls_model("initial-exec")));
 
-#define LEVELS 8u
+#define LEVELS 64u
 
 static const struct sigaction none = { .sa_handler = SIG_DFL };
 static struct sigaction found[LEVELS]; /* written before the level is in use */
 static _Atomic(const struct sigaction *) next[LEVELS];
-static atomic_uint used;
+static unsigned used;
+static atomic_int installer; /* pid of who changes these, 0: nobody */
 
 /* By default or ignored: the instruction runs again and ends the process as it
  * would have without us; a signal that was sent by kill must be sent again. */
@@ -75,18 +78,16 @@ static void on_sigbus(unsigned level, int sig, siginfo_t *info, void *context)
 	{                                                                      \
 		on_sigbus(n, sig, info, context);                              \
 	}
-LEVEL(0)
-LEVEL(1)
-LEVEL(2)
-LEVEL(3)
-LEVEL(4)
-LEVEL(5)
-LEVEL(6)
-LEVEL(7)
+#define EIGHT(of, n) of(n##0) of(n##1) of(n##2) of(n##3) of(n##4) of(n##5) \
+	of(n##6) of(n##7)
+/* In octal. */
+#define ALL(of)                                                                \
+	EIGHT(of, 00) EIGHT(of, 01) EIGHT(of, 02) EIGHT(of, 03)                \
+	EIGHT(of, 04) EIGHT(of, 05) EIGHT(of, 06) EIGHT(of, 07)
+ALL(LEVEL)
 
-static void (*const entry[LEVELS])(int, siginfo_t *, void *) = {
-	level_0, level_1, level_2, level_3, level_4, level_5, level_6, level_7
-};
+#define ENTRY(n) level_##n,
+static void (*const entry[LEVELS])(int, siginfo_t *, void *) = { ALL(ENTRY) };
 
 static bool is_ours(const struct sigaction *act)
 {
@@ -113,42 +114,85 @@ static void take_out(const struct sigaction *act, unsigned level)
 	}
 }
 
-/* A level that passes on to what was found. With none left: the last, which
- * passes on as it did. No lock: a child of fork may need it. */
+/* A level that passes on to what was found, or LEVELS if none is left: then the
+ * program's handler stays the first, and may pass on to any of them. */
 static unsigned level_for(const struct sigaction *act)
 {
 	bool handler =
 		act->sa_handler != SIG_DFL && act->sa_handler != SIG_IGN;
-	unsigned level = 0, count = atomic_load(&used);
 
-	for (; !handler && level < count && level < LEVELS; level++) {
-		const struct sigaction *to = atomic_load(&next[level]);
+	for (unsigned i = 0; !handler && i < used; i++) {
+		const struct sigaction *to = atomic_load(&next[i]);
 
 		if (to && to->sa_handler == act->sa_handler)
-			return level;
+			return i;
 	}
-	level = atomic_fetch_add(&used, 1);
-	if (level >= LEVELS) {
-		atomic_store(&used, LEVELS);
-		return LEVELS - 1;
-	}
-	found[level] = *act;
 	if (handler)
-		take_out(act, level);
-	atomic_store(&next[level], &found[level]);
-	return level;
+		take_out(act, used);
+	if (used == LEVELS)
+		return LEVELS;
+	found[used] = *act;
+	atomic_store(&next[used], &found[used]);
+	return used++;
+}
+
+/* A mutex would stay locked for ever in a child that was forked meanwhile; its
+ * pid is another. Nobody needs a second here: an owner of the same pid is then
+ * one of another PID namespace. */
+static void begin(void)
+{
+	const struct timespec pause = { .tv_nsec = 100000 };
+	int self = getpid();
+
+	for (int i = 0; i < 10000; i++) {
+		int owner = atomic_load(&installer);
+
+		if (owner != self && atomic_compare_exchange_strong(
+					     &installer, &owner, self))
+			return;
+		nanosleep(&pause, NULL);
+	}
+	atomic_store(&installer, self);
+}
+
+static void end(void)
+{
+	atomic_store(&installer, 0);
+}
+
+/* Again if the program has put another handler there since it was looked at. */
+static int install_over(struct sigaction *act)
+{
+	while (!is_ours(act)) {
+		struct sigaction ours = {
+			.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK
+		};
+		void (*looked_at)(int) = act->sa_handler;
+		unsigned level = level_for(act);
+
+		if (level == LEVELS)
+			return 0;
+		ours.sa_sigaction = entry[level];
+		sigemptyset(&ours.sa_mask);
+		if (sigaction(SIGBUS, &ours, act))
+			return -errno;
+		if (act->sa_handler == looked_at)
+			return 0;
+	}
+	return 0;
 }
 
 int zr_guard_install(void)
 {
 	struct sigaction act;
+	int rc;
 
 	if (sigaction(SIGBUS, NULL, &act))
 		return -errno;
 	if (is_ours(&act))
 		return 0;
-	act.sa_sigaction = entry[level_for(&act)];
-	act.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-	sigemptyset(&act.sa_mask);
-	return sigaction(SIGBUS, &act, NULL) ? -errno : 0;
+	begin();
+	rc = sigaction(SIGBUS, NULL, &act) ? -errno : install_over(&act);
+	end();
+	return rc;
 }

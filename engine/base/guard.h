@@ -16,8 +16,8 @@ struct zr_guard {
 
 /* Install the SIGBUS handler, unless it is installed: a program may have put
  * one of its own there since the last call. Every fault outside a guarded
- * mapping is passed on to the handler that was there. Any thread. Returns 0 or
- * a negative errno. */
+ * mapping is passed on to the handler that was there. After 64 handlers the
+ * program's stays as it is. Any thread. Returns 0 or a negative errno. */
 int zr_guard_install(void);
 
 /* The guard of this thread, or NULL. Initial-exec: a signal handler must not

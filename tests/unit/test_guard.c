@@ -2,9 +2,11 @@
  * Cut mapped files in a program that has SIGBUS handlers of its own: what is
  * ours is an error, all else goes to them, and each is called once. */
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -125,6 +127,13 @@ static void jumps(int sig)
 	siglongjmp(back, 1);
 }
 
+static void strays(int sig)
+{
+	(void)sig;
+	seen->wrong++;
+	siglongjmp(back, 1);
+}
+
 static void chains(int sig)
 {
 	seen->calls++;
@@ -206,36 +215,77 @@ Test(guard, a_handler_that_chains_makes_no_circle)
 	cr_expect(seen->wrong == 0);
 }
 
+/* Each is put over ours so often, which goes before it again while there are
+ * levels. */
+enum { levels = 64 };
+static int times;
+
+static struct zr_reader *another_reader(void)
+{
+	struct zr_reader *r;
+
+	cr_assert(!zr_reader_new(&r, container[0], NULL));
+	return r;
+}
+
+static bool another_gives_eio(void)
+{
+	struct zr_reader *r = another_reader();
+	bool good = gives_eio(r);
+
+	zr_reader_free(r);
+	return good;
+}
+
+/* Not over itself, which is a circle without ours. */
+static void install_first(void (*handler)(int), int flags)
+{
+	struct sigaction now;
+
+	sigaction(SIGBUS, NULL, &now);
+	if (now.sa_handler != handler)
+		install(handler, flags);
+}
+
+static void put_over_ours(void (*handler)(int), int flags)
+{
+	for (int i = 0; i < times; i++) {
+		install_first(handler, flags);
+		zr_reader_free(another_reader());
+	}
+	if (times < levels)
+		seen->wrong += !another_gives_eio();
+	fault();
+}
+
 static void chain_often(void)
 {
-	char name[16];
+	put_over_ours(chains, SA_NODEFER);
+}
 
-	for (int i = 0; i < 5; i++) {
-		snprintf(name, sizeof(name), "c%d", i);
-		seen->wrong += !gives_eio(open_cut(name));
-		install(chains, SA_NODEFER);
+static void restore_often(void)
+{
+	put_over_ours(restores, 0);
+}
+
+static void expect_one_call(void (*fn)(void))
+{
+	open_cut("c");
+	for (times = 1; times <= 2 * levels; times += times < 20 ? 1 : 11) {
+		seen->calls = 0;
+		expect_end_by_sigbus(fn, 1);
+		cr_expect(seen->wrong == 0, "%d times", times);
 	}
-	seen->wrong += !gives_eio(open_cut("last"));
-	fault();
 }
 
 Test(guard, nor_does_one_that_was_put_over_ours_again_and_again)
 {
-	expect_end_by_sigbus(chain_often, 1);
-	cr_expect(seen->wrong == 0);
-}
-
-static void restore(void)
-{
-	open_cut("a");
-	install(restores, 0);
-	open_cut("b");
-	fault();
+	expect_one_call(chain_often);
 }
 
 Test(guard, nor_does_one_that_puts_back_what_it_found)
 {
-	expect_end_by_sigbus(restore, 1);
+	expect_one_call(restore_often);
 }
 
 static void reset(void)
@@ -280,20 +330,26 @@ Test(guard, a_signal_that_is_ignored_is_and_a_fault_is_not)
 	cr_expect(seen->wrong == 0);
 }
 
-/* Beyond the levels there are reads are still safe, and nothing hangs. */
+/* Beyond the levels there are the program's handler stays the first. */
 Test(guard, any_number_of_changes)
 {
-	char name[16];
+	static int i; /* a jump leaves it as it is */
 
-	for (int i = 0; i < 40; i++) {
-		snprintf(name, sizeof(name), "c%d", i);
-		cr_expect(gives_eio(open_cut(name)));
-		install(i % 2 ? jumps : returns, SA_NODEFER);
+	open_cut("c");
+	for (i = 0; i < 80; i++) {
+		install(i % 2 ? strays : jumps, SA_NODEFER);
 		signal(SIGBUS, i % 3 ? SIG_DFL : SIG_IGN);
-		install(i % 2 ? returns : jumps, SA_NODEFER);
+		install(i % 2 ? jumps : strays, SA_NODEFER);
+		if (i < levels - 1)
+			cr_expect(another_gives_eio(), "%d", i);
+		else
+			zr_reader_free(another_reader());
+		seen->calls = seen->wrong = 0;
+		if (!sigsetjmp(back, 1))
+			fault();
+		cr_expect(seen->calls == i % 2 && seen->wrong == !(i % 2),
+			  "%d: %d, %d calls", i, seen->calls, seen->wrong);
 	}
-	cr_expect(gives_eio(open_cut("last")));
-	cr_expect(seen->calls == 0);
 }
 
 static void in_child(void)
@@ -309,27 +365,84 @@ Test(guard, in_a_child_too)
 	cr_expect(seen->wrong == 0 && seen->calls == 0);
 }
 
-static void *open_in_thread(void *name)
+/* The library's too: a call that takes as long as one of a thread that is
+ * preempted, which otherwise is rare. */
+static atomic_bool slow;
+
+int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
-	return (void *)(uintptr_t)gives_eio(open_cut(name));
+	int (*real)(int, const struct sigaction *, struct sigaction *);
+	static atomic_uint calls;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "sigaction");
+	if (slow && sig == SIGBUS && act)
+		usleep(atomic_fetch_add(&calls, 1) * 37 % 100);
+	return real(sig, act, old);
+}
+
+/* Installers that begin at once. */
+enum { installers = 4, rounds = 7 };
+static atomic_int here;
+
+static void *install_in_thread(void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&here, 1);
+	while (atomic_load(&here) % (installers + 1))
+		sched_yield();
+	return another_gives_eio() ? &here : NULL;
+}
+
+/* Forked while another thread may be at it, which is not there then. */
+static void expect_good_child(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		alarm(20);
+		atomic_store(&here, -1);
+		_exit(!install_in_thread(NULL));
+	}
+	seen->wrong += waitpid(pid, &status, 0) != pid || status;
+}
+
+static void install_by_several(void)
+{
+	pthread_t thread[installers];
+	static int round; /* a jump leaves it as it is */
+
+	slow = true;
+	for (round = 1; round <= rounds; round++) {
+		install(jumps, SA_NODEFER);
+		for (int i = 0; i < installers; i++)
+			pthread_create(&thread[i], NULL, install_in_thread,
+				       NULL);
+		while (atomic_load(&here) % (installers + 1) != installers)
+			sched_yield();
+		atomic_fetch_add(&here, 1);
+		if (round == 1) {
+			usleep(50);
+			expect_good_child();
+		}
+		for (int i = 0; i < installers; i++) {
+			void *good;
+
+			pthread_join(thread[i], &good);
+			seen->wrong += !good;
+		}
+		if (!sigsetjmp(back, 1))
+			fault();
+		seen->wrong += seen->calls != round;
+	}
 }
 
 Test(guard, by_several_threads)
 {
-	static char names[8][4] = { "a", "b", "c", "d", "e", "f", "g", "h" };
-	pthread_t thread[8];
-	void *good;
-
-	open_cut("first");
-	install(jumps, SA_NODEFER);
-	for (int i = 0; i < 8; i++)
-		cr_assert(!pthread_create(&thread[i], NULL, open_in_thread,
-					  names[i]));
-	for (int i = 0; i < 8; i++) {
-		pthread_join(thread[i], &good);
-		cr_expect(good, "thread %d", i);
+	open_cut("c");
+	for (int i = 0; i < 200; i++) {
+		seen->calls = 0;
+		cr_assert(status_of(install_by_several) == 0, "%d", i);
+		cr_assert(seen->wrong == 0, "%d", i);
 	}
-	if (!sigsetjmp(back, 1))
-		fault();
-	cr_expect(seen->calls == 1);
 }
