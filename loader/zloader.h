@@ -74,8 +74,10 @@
  * Errors. A function returns 0 or one of the negative numbers below, and
  * never sets or reads errno for the caller. If it takes a `struct zl_error *`
  * that is not NULL, the details are stored there; the struct is the caller's,
- * and is left alone on success. Nothing is printed, and no signal handler is
- * installed. On failure an out parameter that is a handle is NULL.
+ * and is left alone on success. Nothing is printed. No signal handler is
+ * installed but that of SIGBUS which mapped containers have (ZR_PLACE_MAP in
+ * zrecord.h): a zl_next that starts threads makes new readers, and so puts it
+ * in place again. On failure an out parameter that is a handle is NULL.
  *
  *     -EINVAL     the caller broke the contract of the function
  *     -ESTALE     a state does not fit what it is restored into
@@ -318,12 +320,14 @@ ZL_API int zl_sampler_restore(struct zl_sampler *s,
  * It is an error, and never 0 of 1, where the environment speaks of several
  * ranks and does not say which:
  *   - not two numbers, the rank below the world;
- *   - half of a pair and no whole one; PMIX_RANK and PALS_RANKID are halves;
- *   - RANK or WORLD_SIZE alone, and not as the pair that is taken says;
- *   - two of the launchers between torchrun and Slurm say different ranks of
- *     several, or one says 0 of 1 and Slurm's step has several tasks;
+ *   - two launchers say different ranks or worlds, of which one may be 0 of 1;
+ *   - half of a pair (PMIX_RANK and PALS_RANKID are halves too) and no whole
+ *     one, or not as the whole one says;
  *   - srun in a heterogeneous job, which numbers its ranks through all parts
  *     and tells the tasks of one.
+ * Not looked at, as torchrun and Slurm hold and yield: all others beside RANK
+ * with WORLD_SIZE; and beside a launcher that says a world of several Slurm's,
+ * with a PMIX_RANK or PALS_RANKID that is equal to SLURM_PROCID.
  * err->message names the variables.
  *
  * Reads the environment: not while another thread changes it.
@@ -434,15 +438,16 @@ ZL_API int zl_open(struct zl_loader **out, const struct zl_stream *streams,
 /* Stop *l, end its threads, free it and set *l to NULL, at once and before
  * anything else. NULL, and a pointer to NULL, are allowed: a second close does
  * nothing, and of two threads that close through the same pointer one does
- * it. Threads that wait in zl_next return -ECANCELED first; none may begin a
- * call afterwards, but for zl_return and deleters. Takes no longer than the
+ * it. Threads that wait in zl_next, or in zl_restore and zl_seek for others to
+ * leave, return -ECANCELED first; none may begin a call afterwards, but for zl_return and deleters. Takes no longer than the
  * gather and the transform calls that are under way. Batches that are held
  * stay valid: their memory goes with the last zl_return.
  * Returns 0; -EDEADLK in a callback of *l, which is stopped and stays. */
 ZL_API int zl_close(struct zl_loader **l);
 
-/* Make all calls of zl_next return -ECANCELED, now and later, until
- * zl_restore or zl_seek. Returns at once. Any thread, any number of times. */
+/* Make all calls of zl_next return -ECANCELED, now and later, until the next
+ * zl_restore or zl_seek: one that has begun ends, and the loader is stopped
+ * where it then stands. Returns at once. Any thread, any number of times. */
 ZL_API void zl_stop(struct zl_loader *l);
 
 /* Wait for the next batch and store it in *batch; give it back with
@@ -476,7 +481,8 @@ ZL_API void zl_save(struct zl_loader *l, struct zl_state *state);
  * stays so.
  * zl_seek: as zl_sampler_seek.
  * Returns 0, -ECHILD, -EDEADLK, -EBUSY (another thread is in zl_next,
- * zl_restore or zl_seek); zl_restore also -ESTALE. */
+ * zl_restore or zl_seek), -ECANCELED (zl_close has begun while this waited for
+ * others to leave); zl_restore also -ESTALE. */
 ZL_API int zl_restore(struct zl_loader *l, const struct zl_state *state,
 		      struct zl_error *err);
 ZL_API int zl_seek(struct zl_loader *l, uint64_t step);

@@ -153,7 +153,8 @@ static void close_running(struct zl_loader *l)
 	pthread_mutex_lock(&l->lock);
 	l->closing = true;
 	pthread_cond_broadcast(&l->ready);
-	while (l->inside)
+	pthread_cond_broadcast(&l->left);
+	while (l->inside || l->entering)
 		pthread_cond_wait(&l->left, &l->lock);
 	running = l->running;
 	pthread_mutex_unlock(&l->lock);

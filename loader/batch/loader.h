@@ -101,6 +101,7 @@ struct zl_loader {
 	bool closing; /* zl_close has begun */
 	bool closed;
 	unsigned inside;        /* callers in zl_next, zl_restore, zl_seek */
+	unsigned entering;      /* callers that wait for those to leave */
 	unsigned borrowed;      /* slots */
 	uint64_t next;          /* step to deliver, if in order */
 	struct zl_state drawn;  /* behind the last step in a slot */

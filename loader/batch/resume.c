@@ -19,23 +19,40 @@ void zl_save(struct zl_loader *l, struct zl_state *state)
 	pthread_mutex_unlock(&l->lock);
 }
 
-/* Keep others out of the run until `leave`. */
-static int enter(struct zl_loader *l, struct zl_error *err)
+/* Wait until others that were stopped have left. Called with the lock held. */
+static int wait_to_enter(struct zl_loader *l, struct zl_error *err)
+{
+	l->entering++;
+	while (l->stopped && l->inside && !l->closing)
+		pthread_cond_wait(&l->left, &l->lock);
+	l->entering--;
+	if (l->closing) {
+		pthread_cond_broadcast(&l->left);
+		return zl_fail(err, -ECANCELED, "the loader was closed");
+	}
+	if (l->inside)
+		return zl_fail(err, -EBUSY,
+			       "another thread is in zl_next, zl_restore or "
+			       "zl_seek: zl_stop ends its waiting");
+	return 0;
+}
+
+/* Keep others out of the run until `leave`. From here on zl_stop is a new one,
+ * which stays; whether there was one before is stored. */
+static int enter(struct zl_loader *l, bool *stopped, struct zl_error *err)
 {
 	int rc = zl_may_wait(l, err);
 
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&l->lock);
-	while (l->stopped && l->inside)
-		pthread_cond_wait(&l->left, &l->lock);
-	if (l->inside)
-		rc = zl_fail(err, -EBUSY,
-			     "another thread is in zl_next, zl_restore or "
-			     "zl_seek: zl_stop ends its waiting");
-	else
+	rc = wait_to_enter(l, err);
+	if (!rc) {
 		l->busy = true;
-	l->inside += !rc;
+		l->inside++;
+		*stopped = l->stopped;
+		l->stopped = false;
+	}
 	pthread_mutex_unlock(&l->lock);
 	return rc;
 }
@@ -51,13 +68,13 @@ static void rewind_run(struct zl_loader *l)
 	zl_sampler_restore(l->sampler, &here, NULL);
 }
 
-/* Stand at the sampler, which was moved if rc is 0. */
-static void leave(struct zl_loader *l, int rc)
+/* Stand at the sampler; stopped if that is so or became so meanwhile. */
+static void leave(struct zl_loader *l, bool stopped)
 {
 	pthread_mutex_lock(&l->lock);
 	zl_sampler_save(l->sampler, &l->drawn);
 	l->next = l->drawn.step;
-	l->stopped = l->stopped && rc;
+	l->stopped |= stopped;
 	l->busy = false;
 	l->inside--;
 	pthread_cond_broadcast(&l->ready);
@@ -68,24 +85,26 @@ static void leave(struct zl_loader *l, int rc)
 int zl_restore(struct zl_loader *l, const struct zl_state *state,
 	       struct zl_error *err)
 {
-	int rc = enter(l, err);
+	bool stopped;
+	int rc = enter(l, &stopped, err);
 
 	if (rc)
 		return rc;
 	rewind_run(l);
 	rc = zl_sampler_restore(l->sampler, state, err);
-	leave(l, rc);
+	leave(l, stopped && rc);
 	return rc;
 }
 
 int zl_seek(struct zl_loader *l, uint64_t step)
 {
-	int rc = enter(l, NULL);
+	bool stopped;
+	int rc = enter(l, &stopped, NULL);
 
 	if (rc)
 		return rc;
 	rewind_run(l);
 	zl_sampler_seek(l->sampler, step);
-	leave(l, 0);
+	leave(l, false);
 	return 0;
 }

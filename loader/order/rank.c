@@ -63,8 +63,11 @@ static int read_pair(const struct launcher *l, struct pair *p,
 	/* Ranks count through all components, tasks in one of them. */
 	if (het && strcmp(het, "1") != 0)
 		return zl_fail(err, -EINVAL,
-			       "Slurm: a heterogeneous job does not say how "
-			       "many ranks there are: set RANK and WORLD_SIZE");
+			       "Slurm: one part expected, SLURM_HET_SIZE=\"%s\" "
+			       "found: the tasks of a heterogeneous job do not "
+			       "say how many ranks there are: set RANK and "
+			       "WORLD_SIZE",
+			       het);
 	if (!parse(r, &p->rank) || !parse(w, &p->world) || p->rank >= p->world)
 		return zl_fail(err, -EINVAL,
 			       "%s: a number below another expected, %s=\"%s\" "
@@ -74,33 +77,19 @@ static int read_pair(const struct launcher *l, struct pair *p,
 	return 0;
 }
 
+/* One of one and one of several too: which of them started the other is not
+ * to be seen. */
 static int check_agreed(const struct pair *a, const struct pair *b,
 			struct zl_error *err)
 {
-	/* A launcher that started one process says nothing of its siblings. */
-	if (b->world == 1 || (a->rank == b->rank && a->world == b->world))
+	if (a->rank == b->rank && a->world == b->world)
 		return 0;
 	return zl_fail(err, -EINVAL,
-		       "%s says rank %u of %u, %s says %u of %u: set RANK and "
-		       "WORLD_SIZE",
-		       a->by->name, a->rank, a->world, b->by->name, b->rank,
-		       b->world);
-}
-
-/* RANK or WORLD_SIZE alone may be anybody's variable, if it is not wrong. */
-static int check_half(const struct pair *found, struct zl_error *err)
-{
-	const char *r = getenv(torchrun->rank), *w = getenv(torchrun->world);
-	uint32_t v;
-
-	if (r ? parse(r, &v) && v == found->rank
-	      : !w || (parse(w, &v) && v == found->world))
-		return 0;
-	return zl_fail(err, -EINVAL,
-		       "%s says rank %u of %u, and %s is \"%s\": set RANK and "
-		       "WORLD_SIZE, or neither",
-		       found->by->name, found->rank, found->world,
-		       r ? torchrun->rank : torchrun->world, r ? r : w);
+		       "%s says %s=%u and %s=%u, %s says %s=%u and %s=%u: set "
+		       "RANK and WORLD_SIZE",
+		       a->by->name, a->by->rank, a->rank, a->by->world,
+		       a->world, b->by->name, b->by->rank, b->rank,
+		       b->by->world, b->world);
 }
 
 /* Nobody says both, and `l` says one. */
@@ -127,35 +116,74 @@ static bool outside_step(const struct launcher *l)
 	return l == slurm && r && !strcmp(r, "0");
 }
 
-static int find(struct pair *found, struct zl_error *err)
+static bool says_half(const struct launcher *l)
 {
-	const struct launcher *half = NULL;
+	bool rank = getenv(l->rank), world = l->world && getenv(l->world);
 
+	return rank != world && !outside_step(l);
+}
+
+/* Slurm yields to a launcher that runs in its step, unless each task would then
+ * do all of the work. So does what tells Slurm's rank under another name. */
+static bool yields(const struct launcher *l, const struct pair *found)
+{
+	const char *r = getenv(l->rank), *task = getenv(slurm->rank);
+
+	if (found->world < 2 || found->by == slurm)
+		return false;
+	return l == slurm || (!l->world && r && task && !strcmp(r, task));
+}
+
+static int find_pair(struct pair *found, struct zl_error *err)
+{
 	for (const struct launcher *l = launchers; l <= slurm; l++) {
-		bool rank = getenv(l->rank);
-		bool world = l->world && getenv(l->world);
 		struct pair p = { 0 };
 		int rc;
 
-		if (rank != world && !half && !outside_step(l))
-			half = l;
-		/* Slurm yields to a launcher that runs in its step, unless each
-		 * task would then do all of the work. */
-		if (!rank || !world || (l == slurm && found->world > 1))
+		if (!l->world || !getenv(l->rank) || !getenv(l->world) ||
+		    yields(l, found))
 			continue;
 		rc = read_pair(l, &p, err);
 		if (!rc && found->by)
 			rc = check_agreed(found, &p, err);
 		if (rc)
 			return rc;
-		if (!found->by)
-			*found = p;
+		*found = p;
 		if (l == torchrun)
 			return 0;
 	}
-	if (found->by)
-		return check_half(found, err);
-	return half ? fail_half(half, err) : 0;
+	return 0;
+}
+
+static int check_half(const struct launcher *l, const struct pair *found,
+		      struct zl_error *err)
+{
+	const char *r = getenv(l->rank);
+	const char *name = r ? l->rank : l->world, *text = getenv(name);
+	uint32_t v;
+
+	if (parse(text, &v) && v == (r ? found->rank : found->world))
+		return 0;
+	return zl_fail(err, -EINVAL,
+		       "%s says %s=%u and %s=%u, and %s is \"%s\": set RANK and "
+		       "WORLD_SIZE, or unset %s",
+		       found->by->name, found->by->rank, found->rank,
+		       found->by->world, found->world, name, text, name);
+}
+
+static int find(struct pair *found, struct zl_error *err)
+{
+	int rc = find_pair(found, err);
+
+	/* It holds against all others. */
+	if (found->by == torchrun)
+		return rc;
+	for (const struct launcher *l = launchers; l <= slurm && !rc; l++)
+		if (says_half(l) && !found->by)
+			rc = fail_half(l, err);
+		else if (says_half(l) && !yields(l, found))
+			rc = check_half(l, found, err);
+	return rc;
 }
 
 int zl_rank_from_env(uint32_t *rank, uint32_t *world, struct zl_error *err)

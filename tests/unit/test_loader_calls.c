@@ -598,3 +598,95 @@ Test(loader_calls, seek_is_refused_while_others_wait)
 		zl_close(&loader);
 	}
 }
+
+/* Two seek at once: one waits for the transform, the other tells that it is
+ * so. */
+struct seeking {
+	struct zl_loader *l; /* closed under those that wait */
+	atomic_bool begun;   /* the transform has */
+	atomic_bool release; /* the transform */
+	atomic_bool again;   /* the other has stopped and seeks again */
+	bool once;
+	int rc[2];
+};
+
+static int waiting_transform(void *ctx, struct zl_batch *b)
+{
+	struct seeking *s = ctx;
+
+	if (b->step != 1)
+		return 0;
+	atomic_store(&s->begun, true);
+	for (int i = 0; i < 2000 && !atomic_load(&s->release); i++)
+		usleep(1000);
+	return 0;
+}
+
+static void *seek_and_stop(void *arg)
+{
+	struct seeking *s = arg;
+	int rc = zl_seek(s->l, 9);
+
+	if (rc != -EBUSY) {
+		s->rc[0] = rc;
+		return NULL;
+	}
+	zl_stop(s->l);
+	atomic_store(&s->again, true);
+	s->rc[1] = s->once ? rc : zl_seek(s->l, 9);
+	atomic_store(&s->release, true);
+	return NULL;
+}
+
+static void begin_seeking(struct seeking *s, pthread_t t[2])
+{
+	open_one(&loader, waiting_transform, NULL, s);
+	s->l = loader;
+	zl_return(next(loader));
+	while (!atomic_load(&s->begun))
+		usleep(100);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, seek_and_stop, s);
+}
+
+Test(loader_calls, a_stop_during_a_seek_stays)
+{
+	for (int k = 0; k < 20; k++) {
+		struct seeking s = { .once = true, .rc = { 1, 1 } };
+		struct zl_state state;
+		struct zl_batch *b;
+		pthread_t t[2];
+
+		begin_seeking(&s, t);
+		for (int i = 0; i < 2; i++)
+			pthread_join(t[i], NULL);
+		cr_expect(s.rc[0] == 0 && s.rc[1] == -EBUSY);
+		cr_expect(zl_next(loader, &b, NULL) == -ECANCELED);
+		zl_return(b);
+		zl_save(loader, &state);
+		cr_expect(state.step == 9, "it stands where the seek went");
+		cr_expect(zl_restore(loader, &state, NULL) == 0);
+		b = next(loader);
+		expect_batch(b, 9);
+		zl_return(b);
+		zl_close(&loader);
+	}
+}
+
+Test(loader_calls, closed_while_a_seek_waits_for_another)
+{
+	for (int k = 0; k < 20; k++) {
+		struct seeking s = { .rc = { 1, 1 } };
+		pthread_t t[2];
+
+		begin_seeking(&s, t);
+		while (!atomic_load(&s.again))
+			usleep(100);
+		usleep(k % 2 ? 5000 : 0);
+		cr_expect(zl_close(&loader) == 0 && !loader);
+		for (int i = 0; i < 2; i++)
+			pthread_join(t[i], NULL);
+		cr_expect(s.rc[0] == 0 && s.rc[1] == -ECANCELED, "%d, %d",
+			  s.rc[0], s.rc[1]);
+	}
+}
