@@ -85,6 +85,9 @@ gzip -c t.txt >t.gz
 refused 1 "t\.gz: gzip.*: zcat t\.gz \| zrecord create --lines - DST" \
 	"$ZRECORD" create c.zr --lines t.gz
 for magic in '\050\265\057\375:zstdcat' '\3757zXZ\0:xzcat' 'BZh91AY&SY:bzcat' \
+	'BZh11AY&SY:bzcat' 'BZh9\027rE8P\220:bzcat' \
+	'\377\376\0\0a\0\0\0:iconv -f UTF-32' \
+	'\0\0\376\377\0\0\0a:iconv -f UTF-32' \
 	'\004"M\030:lz4cat' '\377\376a\0\n\0:iconv' '\376\377\0a\0\n:iconv' \
 	'\223NUMPY\001:npy' 'PK\003\004:npz' '\211HDF\r\n\032\n:HDF5' \
 	'text\nand a \0 byte\n:byte 11 is NUL'; do
@@ -92,6 +95,7 @@ for magic in '\050\265\057\375:zstdcat' '\3757zXZ\0:xzcat' 'BZh91AY&SY:bzcat' \
 	printf "${magic%:*}" >'a file'
 	refused 1 "a file: .*${magic##*:}" "$ZRECORD" create c.zr --lines 'a file'
 done
+printf '\376\377\0a\0\n' >'a file'
 refused 1 "iconv -f UTF-16 -t UTF-8 'a file' \|" \
 	"$ZRECORD" create c.zr --lines 'a file'
 "$ZRECORD" create c.zr --lines - <t.gz 2>.err &&
@@ -111,6 +115,14 @@ cat many.txt | TMPDIR=$work/no/where "$ZRECORD" create c.zr --lines - 2>.err &&
 	failed "kept somewhere else than TMPDIR"
 grep -q "standard input: .*$work/no/where.*TMPDIR" .err ||
 	failed "TMPDIR: $(cat .err)"
+
+# A file is read in place, from where it was left.
+{
+	read -r first
+	TMPDIR=$work/no/where "$ZRECORD" create -q c.zr --lines -
+} <many.txt 2>.err || failed "a file as standard input: $(cat .err)"
+tail -n +2 many.txt >rest.txt
+[ -n "$first" ] && lines_back c.zr rest.txt
 
 refused 1 "none\.txt" "$ZRECORD" create c.zr --lines none.txt
 refused 1 "\.: .*directory" "$ZRECORD" create c.zr --lines .

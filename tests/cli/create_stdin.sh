@@ -33,6 +33,17 @@ cat f.npy | "$ZRECORD" create -q c.zr - || failed "a pipe in Fortran order"
 done_well "$ZRECORD" export c.zr got
 same "a pipe in Fortran order" want got
 rm -rf c.zr got
+# Behind something else that was read: the array begins where it was left.
+for f in a f; do
+	{ printf 'a line\n' && cat $f.npy; } >behind
+	{
+		read -r _
+		"$ZRECORD" create -q c.zr -
+	} <behind || failed "$f.npy behind a line"
+	done_well "$ZRECORD" export c.zr got
+	same "$f.npy behind a line" want got
+	rm -rf c.zr got
+done
 # Trains on what came first.
 make npy big.npy '<i2' 3000,1000
 "$ZRECORD" create --codec zstd_dict --tier fast c.zr - <big.npy ||

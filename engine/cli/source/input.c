@@ -140,7 +140,7 @@ static int turn(struct input *in)
 {
 	if (in->seekable)
 		return turn_open(&in->turn, in->name, &in->npy, in->fd,
-				 in->npy.header_bytes);
+				 in->start + in->npy.header_bytes);
 	if (keep(in))
 		return CLI_FAILED;
 	return turn_open(&in->turn, in->name, &in->npy, in->spool, 0);
@@ -148,15 +148,21 @@ static int turn(struct input *in)
 
 static int check_size(struct input *in)
 {
-	uint64_t want = in->npy.header_bytes + in->npy.data_bytes;
+	uint64_t want = in->npy.header_bytes + in->npy.data_bytes, has;
 	struct stat st;
+	off_t at;
 
 	if (in->fd < 0 || fstat(in->fd, &st) || !S_ISREG(st.st_mode))
 		return CLI_OK;
+	at = lseek(in->fd, 0, SEEK_CUR);
+	if (at < (off_t)in->npy.header_bytes)
+		return CLI_OK;
 	in->seekable = true;
-	if ((uint64_t)st.st_size != want)
+	in->start = (uint64_t)at - in->npy.header_bytes;
+	has = st.st_size < at ? 0 : (uint64_t)st.st_size - in->start;
+	if (has != want)
 		return cli_fail("%s: has %llu bytes, its header says %llu",
-				in->name, (unsigned long long)st.st_size,
+				in->name, (unsigned long long)has,
 				(unsigned long long)want);
 	return CLI_OK;
 }

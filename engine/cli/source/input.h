@@ -16,6 +16,8 @@ struct input {
 
 	int fd; /* a file or standard input; -1: a member */
 	bool seekable;
+	uint64_t start; /* where the array begins: standard input may be a
+			 * file that was begun */
 	struct npz_member *member;
 	struct turn *turn; /* Fortran order */
 	int spool;         /* -1, or Fortran order that has no file */

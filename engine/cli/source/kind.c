@@ -18,6 +18,10 @@ static const struct {
 	  { "xz data", "xzcat" } },
 	{ "\x04\x22\x4d\x18", 4, { "lz4 data", "lz4cat" } },
 	{ "BZh91AY&SY", 10, { "bzip2 data", "bzcat" } },
+	{ "BZh9\x17rE8P\x90", 10, { "bzip2 data", "bzcat" } },
+	/* Before UTF-16, whose mark the first begins with. */
+	{ "\xff\xfe\0\0", 4, { "UTF-32 text", "iconv -f UTF-32 -t UTF-8" } },
+	{ "\0\0\xfe\xff", 4, { "UTF-32 text", "iconv -f UTF-32 -t UTF-8" } },
 	{ "\xff\xfe", 2, { "UTF-16 text", "iconv -f UTF-16 -t UTF-8" } },
 	{ "\xfe\xff", 2, { "UTF-16 text", "iconv -f UTF-16 -t UTF-8" } },
 	{ "\x93NUMPY", 6, { "a .npy file", NULL } },
@@ -30,9 +34,17 @@ static const struct {
 
 const struct kind *kind_of(const void *bytes, size_t len)
 {
+	char start[KIND_BYTES] = { 0 };
+
+	if (len > sizeof(start))
+		len = sizeof(start);
+	memcpy(start, bytes, len);
+	/* bzip2 says its level there. */
+	if (!memcmp(start, "BZh", 3) && start[3] >= '1' && start[3] <= '9')
+		start[3] = '9';
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (len >= kinds[i].len &&
-		    !memcmp(bytes, kinds[i].magic, kinds[i].len))
+		    !memcmp(start, kinds[i].magic, kinds[i].len))
 			return &kinds[i].kind;
 	return NULL;
 }

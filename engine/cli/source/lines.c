@@ -56,18 +56,19 @@ static int open_file(struct lines *l, const char *path)
 		close(fd);
 		return cli_fail("%s: a directory, not a text file", l->name);
 	}
-	if (is_stdin || !S_ISREG(st.st_mode)) {
+	l->start = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+	if (l->start < 0) {
 		fd = keep(l->name, fd);
 		if (fd < 0)
 			return CLI_FAILED;
+		l->start = 0;
 	}
 	l->f = fdopen(fd, "r");
 	if (!l->f) {
 		close(fd);
 		return cli_fail("no memory");
 	}
-	rewind(l->f);
-	return CLI_OK;
+	return lines_rewind(l);
 }
 
 static int not_text(const struct lines *l, const char *path, const char *what,
@@ -105,8 +106,7 @@ static int check_text(struct lines *l, const char *path)
 		return not_text(l, path, what, "if it is UTF-16, ",
 				"iconv -f UTF-16 -t UTF-8");
 	}
-	rewind(l->f);
-	return CLI_OK;
+	return lines_rewind(l);
 }
 
 /* Count the lines, and find an empty one before anything is written. */
@@ -130,8 +130,7 @@ static int count_lines(struct lines *l, uint64_t *count)
 					  l->name, (unsigned long long)number);
 	}
 	l->skip_empty = skip;
-	rewind(l->f);
-	return status;
+	return status ? status : lines_rewind(l);
 }
 
 int lines_open(struct lines *l, const char *path, bool skip_empty,
@@ -156,9 +155,12 @@ int lines_open(struct lines *l, const char *path, bool skip_empty,
 	return status;
 }
 
-void lines_rewind(struct lines *l)
+int lines_rewind(struct lines *l)
 {
-	rewind(l->f);
+	if (!fseeko(l->f, l->start, SEEK_SET))
+		return CLI_OK;
+	return cli_fail("%s: going back to its beginning: %s", l->name,
+			strerror(errno));
 }
 
 int lines_next(struct lines *l, const char **text, size_t *len)

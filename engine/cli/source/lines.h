@@ -3,11 +3,14 @@
 #ifndef LINES_H
 #define LINES_H
 
+#include <sys/types.h>
+
 #include "common/cli.h"
 
 struct lines {
 	char *name; /* for messages */
 	FILE *f;
+	off_t start; /* standard input may be a file that was begun */
 	bool skip_empty;
 	char *line; /* the last that was read */
 	size_t room;
@@ -18,7 +21,7 @@ struct lines {
  * printing. */
 int lines_open(struct lines *l, const char *path, bool skip_empty,
 	       uint64_t *count);
-void lines_rewind(struct lines *l);
+int lines_rewind(struct lines *l);
 /* The next line, without its end; *text is good until the next one, and NULL
  * at the end of the file. */
 int lines_next(struct lines *l, const char **text, size_t *len);

@@ -239,7 +239,5 @@ int source_rewind(struct source *s)
 	s->at = 0;
 	s->left = 0;
 	s->next_id = 0;
-	if (s->lines.f)
-		lines_rewind(&s->lines);
-	return CLI_OK;
+	return s->lines.f ? lines_rewind(&s->lines) : CLI_OK;
 }
