@@ -186,29 +186,33 @@ static int verify(const char *path, struct zr_executor *ex, bool json)
 	return status;
 }
 
-/* A container, or all of a folder. */
+/* A container, or all of a folder, which has an entry of its own if it could
+ * not be listed to its end. */
 static int verify_all(const char *path, struct zr_executor *ex, bool json)
 {
 	struct paths p = { NULL };
-	int status = CLI_OK;
+	int listed = CLI_OK, status;
 	struct stat st;
 
 	if (!stat(path, &st) && S_ISDIR(st.st_mode))
-		status = paths_add_containers(&p, path);
-	if (!status && !p.count) {
-		status = verify(path, ex, json);
-		if (json)
-			putchar('\n');
-	} else if (!status) {
-		for (size_t i = 0; i < p.count; i++) {
-			if (json)
-				fputs(i ? ", " : "[", stdout);
-			if (verify(p.path[i], ex, json))
-				status = CLI_FAILED;
-		}
-		if (json)
-			puts("]");
+		listed = paths_add_containers(&p, path);
+	status = listed;
+	if (json && p.count)
+		putchar('[');
+	for (size_t i = 0; i < p.count; i++) {
+		if (json && i)
+			fputs(", ", stdout);
+		if (verify(p.path[i], ex, json))
+			status = CLI_FAILED;
 	}
+	if (json && p.count && listed)
+		fputs(", ", stdout);
+	if (listed)
+		print_result(&(struct check){ .c = NULL }, path, json, listed);
+	else if (!p.count)
+		status = verify(path, ex, json);
+	if (json)
+		puts(p.count ? "]" : "");
 	paths_free(&p);
 	return status;
 }

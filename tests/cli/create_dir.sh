@@ -72,7 +72,7 @@ refused 1 "upper: .*no \.npy files.*notes" "$ZRECORD" create c.zr upper
 rm -r upper
 # A folder named like a file is no record.
 mkdir order/zz.npy
-refused 1 "zz\.npy" "$ZRECORD" create c.zr order
+refused 1 "zz\.npy: a directory, not a \.npy file" "$ZRECORD" create c.zr order
 rm -r order
 
 # Fortran order, and files larger than a batch.
@@ -151,6 +151,14 @@ refused 1 "same/zz\.npy" "$ZRECORD" create c.zr same
 rm same/zz.npy
 ln -s nowhere same/zz.npy
 refused 1 "same/zz\.npy" "$ZRECORD" create c.zr same
+# With one of its files a folder is a container, and no folder of .npy.
+for file in meta data; do
+	mkdir half
+	make npy half/a.npy '<i4' 3
+	ln -s nowhere half/$file.zr
+	refused 1 "half: .*(meta|data)\.zr" "$ZRECORD" create c.zr half
+	rm -r half
+done
 mkdir none
 refused 1 "none.*\.npy" "$ZRECORD" create c.zr none
 mkfifo none/a.npy

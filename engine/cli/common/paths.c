@@ -66,22 +66,31 @@ static int take_npy(struct paths *p, const char *folder, const char *name)
 	return add(p, path);
 }
 
-/* A folder with either file is a container, sound or not. */
-static bool is_container(const char *path)
+bool paths_missing(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) && (errno == ENOENT || errno == ENOTDIR);
+}
+
+bool paths_may_be_container(const char *path)
 {
 	static const char *const files[] = { "meta.zr", "data.zr" };
-	bool found = false;
+	bool may = false;
+	struct stat st;
 
-	for (size_t i = 0; i < 2 && !found; i++) {
-		struct stat st;
+	/* A link that leads nowhere, or where nobody may look. */
+	if (stat(path, &st))
+		return !paths_missing(path);
+	for (size_t i = 0; i < 2 && !may; i++) {
 		char *file;
 
 		if (asprintf(&file, "%s/%s", path, files[i]) < 0)
 			return true;
-		found = !stat(file, &st);
+		may = !paths_missing(file);
 		free(file);
 	}
-	return found;
+	return may;
 }
 
 static int take_container(struct paths *p, const char *folder, const char *name)
@@ -89,11 +98,13 @@ static int take_container(struct paths *p, const char *folder, const char *name)
 	const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
 	char *path;
 
-	if (name[0] == '.')
+	/* Hidden ones are being built; nobody may look into the folder that
+	 * file systems of disks have. */
+	if (name[0] == '.' || !strcmp(name, "lost+found"))
 		return CLI_OK;
 	if (asprintf(&path, "%s%s%s", folder, slash, name) < 0)
 		return add(p, NULL);
-	if (is_container(path))
+	if (paths_may_be_container(path))
 		return add(p, path);
 	free(path);
 	return CLI_OK;
@@ -145,10 +156,10 @@ int paths_add_containers(struct paths *p, const char *folder)
 {
 	int status;
 
-	if (is_container(folder))
+	if (paths_may_be_container(folder))
 		return CLI_OK;
 	status = read_folder(p, folder, take_container);
-	if (!status && p->count)
+	if (p->count)
 		qsort(p->path, p->count, sizeof(char *), by_bytes);
 	return status;
 }

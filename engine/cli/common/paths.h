@@ -16,10 +16,17 @@ struct paths {
 int paths_add(struct paths *p, const char *path);
 /* Add the .npy files of a folder, in byte order of their names. */
 int paths_add_folder(struct paths *p, const char *folder);
-/* Add the containers of a folder, in byte order of their names; there may be
- * none, also if it is a container itself. */
+/* Add what may be a container in a folder, in byte order of the names; there may
+ * be none, also if it is a container itself. What was found before a failure
+ * is in. */
 int paths_add_containers(struct paths *p, const char *folder);
 void paths_free(struct paths *p);
+
+/* A folder with a meta.zr or a data.zr, of whatever type, is a container, sound
+ * or not. What cannot be told may be one: opening it tells why. */
+bool paths_may_be_container(const char *path);
+/* There is certainly nothing of this name, not even a link to nothing. */
+bool paths_missing(const char *path);
 
 /* Does the name end with this extension, in any case? */
 bool paths_has_extension(const char *name, const char *extension);

@@ -85,9 +85,11 @@ static int look_at_arrays(struct source *s, bool ragged)
 		/* Opening a pipe could wait for ever. */
 		if (s->rewinds && !s->npz && !stat(s->files.path[i], &st) &&
 		    !S_ISREG(st.st_mode))
-			return cli_fail("%s: not a regular file; a pipe must "
-					"be the only source",
-					s->files.path[i]);
+			return cli_fail("%s: %s", s->files.path[i],
+					S_ISDIR(st.st_mode)
+						? "a directory, not a .npy file"
+						: "not a regular file; a pipe "
+						  "must be the only source");
 		status = open_input(s, i);
 		if (status)
 			break;
@@ -124,18 +126,10 @@ static int look_at_container(struct source *s, const char *path, bool ragged)
 	return CLI_OK;
 }
 
-/* A directory is a container if it has a meta.zr, else a folder of .npy. */
+/* What is no container is a folder of .npy. */
 static int look_at_dir(struct source *s, const char *path, bool ragged)
 {
-	struct stat st;
-	char *meta;
-	bool container;
-
-	if (asprintf(&meta, "%s/meta.zr", path) < 0)
-		return cli_fail("no memory");
-	container = !lstat(meta, &st);
-	free(meta);
-	if (container)
+	if (paths_may_be_container(path))
 		return look_at_container(s, path, ragged);
 	s->from = SOURCE_WHOLE;
 	return paths_add_folder(&s->files, path) ? CLI_FAILED
