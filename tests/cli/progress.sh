@@ -96,6 +96,34 @@ if "training" not in out:
     bad.append("training is not shown: %r" % out)
 # It may have come to its end, and say what was made.
 check("training", re.sub("out: [0-9]+ records, [^\r]*\r\n$", "", out), 60)
+# A line that is told while the bar is shown stands alone.
+n = 3000000
+with open("many.npy", "wb") as f:
+    f.write(b"\x93NUMPY\x01\x00\x76\x00" +
+            (b"{'descr': '|u1', 'fortran_order': False, 'shape': (%d, 8), }" % n).ljust(117) +
+            b"\n" + bytes(8 * n))
+subprocess.run([zrecord, "create", "-q", "many.zr", "many.npy"], check=True)
+with open("many.zr/data.zr", "r+b") as f:
+    for i in range(0, 8 * n, 8 * n // 40):
+        f.seek(i)
+        f.write(b"x")
+master, slave = pty.openpty()
+p = subprocess.Popen([zrecord, "verify", "-j", "1", "many.zr", "many.zr"], stderr=slave,
+                     stdout=subprocess.DEVNULL)
+os.close(slave)
+out = b""
+try:
+    while chunk := os.read(master, 65536):
+        out += chunk
+except OSError:
+    pass
+os.close(master)
+p.wait()
+out = out.decode()
+told = [x for x in re.split("\r\n|\r\033\\[K", out) if "zrecord:" in x]
+glued = [x for x in told if not x.startswith("zrecord: many.zr/data.zr: record ")]
+if len(told) < 80 or glued or "%" not in out:
+    bad.append("verify of what is damaged: %d lines, %r" % (len(told), glued or out[:300]))
 for b in bad:
     print(b)
 sys.exit(bool(bad))

@@ -8,20 +8,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "screen.h"
+
 bool cli_no_checksums, cli_quiet;
 atomic_bool cli_ended;
 
 /* A name may hold a newline; a message is one line. */
-__attribute__((format(printf, 2, 0))) static void
-print_line(const char *before, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void
+print_line(const char *before, const char *after, const char *fmt, va_list ap)
 {
-	char line[2048];
+	char text[2048], line[SCREEN_LINE];
 
-	vsnprintf(line, sizeof(line), fmt, ap);
-	for (char *p = line; *p; p++)
+	vsnprintf(text, sizeof(text), fmt, ap);
+	for (char *p = text; *p; p++)
 		if ((unsigned char)*p < 0x20)
 			*p = '?';
-	fprintf(stderr, "%s%s", before, line);
+	snprintf(line, sizeof(line), "%s%s%s\n", before, text, after);
+	screen_line(line);
 }
 
 int cli_fail(const char *fmt, ...)
@@ -31,9 +34,8 @@ int cli_fail(const char *fmt, ...)
 	if (atomic_load(&cli_ended))
 		return CLI_FAILED;
 	va_start(ap, fmt);
-	print_line("zrecord: ", fmt, ap);
+	print_line("zrecord: ", "", fmt, ap);
 	va_end(ap);
-	putc('\n', stderr);
 	return CLI_FAILED;
 }
 
@@ -44,9 +46,8 @@ void cli_note(const char *fmt, ...)
 	if (cli_quiet)
 		return;
 	va_start(ap, fmt);
-	print_line("", fmt, ap);
+	print_line("", "", fmt, ap);
 	va_end(ap);
-	putc('\n', stderr);
 }
 
 int cli_error(const struct zr_error *err)
@@ -56,13 +57,14 @@ int cli_error(const struct zr_error *err)
 
 int cli_usage(const struct command *cmd, const char *fmt, ...)
 {
+	char before[64], after[64];
 	va_list ap;
 
-	fprintf(stderr, "zrecord %s: ", cmd->name);
+	snprintf(before, sizeof(before), "zrecord %s: ", cmd->name);
+	snprintf(after, sizeof(after), "; try 'zrecord help %s'", cmd->name);
 	va_start(ap, fmt);
-	print_line("", fmt, ap);
+	print_line(before, after, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "; try 'zrecord help %s'\n", cmd->name);
 	return CLI_USAGE;
 }
 

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "screen.h"
 
 #define BAR 24 /* columns */
 #define BAR_MIN 8
 #define NAME 30
 #define NAME_MIN 8
 #define COLUMNS 80 /* of a terminal that does not say */
-#define ERASE "\r\033[K"
 #define LINE 512
 #define NUMBERS 128
 
@@ -22,8 +22,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool end;          /* under lock */
-static atomic_bool shown; /* something may stand on the line */
+static bool end; /* under lock */
 
 static double since(const struct timespec *a)
 {
@@ -149,8 +148,7 @@ static void draw(struct progress *p)
 	progress_line(line, sizeof(line), terminal_columns() - 1, p->what,
 		      p->unit, atomic_load(&p->done), p->total,
 		      since(&p->start));
-	atomic_store(&shown, true);
-	fprintf(stderr, ERASE "%s", line);
+	screen_draw(line);
 }
 
 static void *drawing(void *arg)
@@ -168,7 +166,7 @@ static void *drawing(void *arg)
 			;
 		if (end)
 			break;
-		/* A terminal that is stopped keeps nobody from ending. */
+		/* Writing to a terminal may take long. */
 		pthread_mutex_unlock(&lock);
 		draw(p);
 		pthread_mutex_lock(&lock);
@@ -213,27 +211,15 @@ void progress_at(struct progress *p, uint64_t done)
 	atomic_store_explicit(&p->done, done, memory_order_relaxed);
 }
 
-static void finish(void)
-{
-	pthread_mutex_lock(&lock);
-	end = true;
-	pthread_cond_broadcast(&ended);
-	pthread_mutex_unlock(&lock);
-}
-
 void progress_end(struct progress *p)
 {
 	if (!p->on)
 		return;
-	finish();
+	pthread_mutex_lock(&lock);
+	end = true;
+	pthread_cond_broadcast(&ended);
+	pthread_mutex_unlock(&lock);
 	pthread_join(p->thread, NULL);
-	fputs(ERASE, stderr);
+	screen_clear();
 	p->on = false;
-}
-
-void progress_erase(void)
-{
-	finish();
-	if (atomic_load(&shown))
-		fputs(ERASE, stderr);
 }

@@ -30,9 +30,6 @@ void progress_at(struct progress *p, uint64_t done);
 /* Take the bar away. */
 void progress_end(struct progress *p);
 
-/* Take away what is shown, if anything, and show no more: the process ends. */
-void progress_erase(void);
-
 /* What progress_start shows after `t` seconds, in at most `columns` columns of
  * a terminal and `size` bytes. */
 void progress_line(char *line, size_t size, int columns, const char *what,

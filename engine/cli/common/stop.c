@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "progress.h"
+#include "screen.h"
 
 #define TRIES 1000
 
@@ -66,11 +66,11 @@ static void *watch(void *arg)
 		;
 	atomic_store(&cli_ended, true);
 	pthread_mutex_lock(&lock);
-	progress_erase();
 	if (unfinished)
 		remove_unfinished(unfinished);
 	signal(sig, SIG_DFL);
 	pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+	screen_leave();
 	kill(getpid(), sig);
 	_exit(128 + sig); /* not reached */
 }

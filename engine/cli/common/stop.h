@@ -6,7 +6,8 @@
 
 /* From here on SIGINT, SIGTERM and SIGHUP are taken by a thread that removes
  * what is unfinished and ends the process with the signal, so that no loop
- * and no library needs to look. Without a thread they end it as ever. */
+ * and no library needs to look. It waits for nobody else, nor for a terminal
+ * that is stopped. Without a thread they end it as ever. */
 void stop_catch(void);
 
 /* While something unfinished is being made the thread waits; then it knows the
