@@ -30,17 +30,20 @@ deps:
 # Criterion's macros trip the warnings about conversions; gcc's guesses about
 # lengths of paths are no help in tests.
 test_cflags = -std=c11 -D_GNU_SOURCE -MMD -MP -MF $@.d -MT $@ -pthread \
-	-Iengine -Ifs -Iloader -DTEST_DATA='"$(CURDIR)/tests/data"' \
+	-Iengine -Ifs -Iloader -Iengine/cli -DTEST_DATA='"$(CURDIR)/tests/data"' \
 	$(filter-out -Wconversion -Wsign-conversion -Wnull-dereference \
 	-Wpedantic,$(WARN)) -Wno-restrict -Wno-format-truncation \
 	$(fs_cflags) $(call pc,--cflags criterion) $(CPPFLAGS) $(CFLAGS)
-# Internals are reached too: a test links the archives, the driver's files
-# without its main().
+# Internals are reached too: a test links the archives, the files of the driver
+# and of the command without their main().
 fs_archive := $(if $(fs_c),$(B)/tests/fs.a)
-archives := $(fs_archive) $(if $(loader_c),$(B)/libzloader.a) $(B)/libzrecord.a
+cli_archive := $(if $(cli_c),$(B)/tests/cli.a)
+archives := $(fs_archive) $(cli_archive) $(if $(loader_c),$(B)/libzloader.a) $(B)/libzrecord.a
 test_libs = $(engine_libs) $(fs_libs) -lm
 
 $(B)/tests/fs.a: $(call obj,$(filter-out fs/main.c,$(fs_c)))
+$(B)/tests/cli.a: $(call obj,$(filter-out engine/cli/main.c,$(cli_c)))
+$(fs_archive) $(cli_archive):
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 

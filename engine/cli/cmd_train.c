@@ -80,8 +80,9 @@ static int run(const struct command *cmd, int argc, char **argv)
 		return cli_usage(cmd, "-o FILE says where to write it");
 	if (optind == argc)
 		return cli_usage(cmd, "expected sources");
-	status = options_value_order(cmd, "-o", path, argv[optind],
-				     argv[optind]);
+	if (optind == argc - 1)
+		status = options_value_order(cmd, "-o", path, argv[optind],
+					     argv[optind]);
 	if (status >= 0)
 		return status;
 	stop_catch();

@@ -77,6 +77,40 @@ for text in 4 0,4 99999999999999999999; do
 	refused 1 "a\.zr.*4" "$ZRECORD" ls a.zr $text
 	refused 1 "a\.zr.*4" "$ZRECORD" export --select $text a.zr b
 done
+# Source and destination are turned round only if that could be meant.
+mkdir turn
+cp a.npy turn/
+done_well "$ZRECORD" create -q turn/c.zr a.npy
+printf 'a\n' >turn/lines
+mkdir turn/plain
+cd turn || exit 1
+facts() { # PATTERN COMMAND...
+	local pattern=$1
+	shift
+	refused 2 "$pattern" "$ZRECORD" "$@"
+	grep -q "did you mean" "$work/.err" &&
+		failed "$*: guesses: $(cat "$work/.err")"
+}
+for name in typo.npy typo.NPZ; do
+	facts "c.zr exists and $name does not" create c.zr a.npy $name
+	facts "c.zr exists and $name does not" create c.zr $name
+	facts "lines exists and $name does not" train -o lines $name
+done
+facts "c.zr exists and d does not" create c.zr none d
+facts "c.zr exists and none does not" create --lines none c.zr
+for cmd in recode export recover; do
+	facts "plain exists and none does not" $cmd none plain
+done
+refused 2 "did you mean: zrecord create d.zr c.zr a.npy" \
+	"$ZRECORD" create c.zr a.npy d.zr
+refused 1 "typo" "$ZRECORD" train -o lines typo a.npy
+# Standard input and output.
+facts "standard input exists and typo.npy does not" create - typo.npy
+refused 1 "none: .*No such file" "$ZRECORD" export --as npy none -
+# A link to nothing does exist.
+ln -s nothing link.zr
+refused 1 "c.zr: exists" "$ZRECORD" create c.zr link.zr
+cd .. && rm -r turn
 # Options may stand behind the operands, and -- ends them.
 done_well "$ZRECORD" cat a.zr 1 --as raw
 done_well "$ZRECORD" info -- a.zr

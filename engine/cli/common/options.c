@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 
 #include "near.h"
+#include "paths.h"
 
-#define ROWS_MAX 16
 #define THREADS_MAX 4096
 /* What getopt returns for row 0; letters are below. */
 #define FIRST 256
 
 struct getopt_tables {
-	struct option longs[ROWS_MAX + 2];
-	char shorts[2 * ROWS_MAX + 3];
+	struct option *longs;
+	char *shorts;
 };
 
 /* Of a letter, getopt tells the letter and not its row. */
@@ -26,10 +26,9 @@ static void fill(struct getopt_tables *t, const struct option_row *rows)
 	char *s = t->shorts;
 	int i;
 
-	memset(t, 0, sizeof(*t));
 	*s++ = ':';
 	*s++ = 'h';
-	for (i = 0; rows[i].name && i < ROWS_MAX; i++) {
+	for (i = 0; rows[i].name; i++) {
 		bool value = rows[i].value != NULL;
 
 		if (rows[i].name[1]) {
@@ -44,6 +43,21 @@ static void fill(struct getopt_tables *t, const struct option_row *rows)
 		}
 	}
 	*l = (struct option){ "help", no_argument, NULL, FIRST + i };
+}
+
+/* For every row and --help; CLI_FAILED after printing. */
+static int make_tables(struct getopt_tables *t, const struct option_row *rows)
+{
+	size_t count = 0;
+
+	while (rows[count].name)
+		count++;
+	t->longs = calloc(count + 2, sizeof(*t->longs));
+	t->shorts = calloc(2 * count + 3, 1);
+	if (!t->longs || !t->shorts)
+		return cli_fail("no memory");
+	fill(t, rows);
+	return CLI_OK;
 }
 
 static const struct option_row *find(const struct option_row *rows, int c)
@@ -109,14 +123,12 @@ int options_help(const struct command *cmd)
 	return cli_flush(CLI_OK);
 }
 
-int options_take(const struct command *cmd, const struct option_row *rows,
-		 int argc, char **argv)
+static int take_all(const struct command *cmd, const struct option_row *rows,
+		    const struct getopt_tables *t, int argc, char **argv)
 {
-	struct getopt_tables t;
 	int c;
 
-	fill(&t, rows);
-	while ((c = getopt_long(argc, argv, t.shorts, t.longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, t->shorts, t->longs, NULL)) != -1) {
 		const struct option_row *row = find(rows, c);
 
 		if (c == '?' || c == ':')
@@ -138,12 +150,23 @@ int options_take(const struct command *cmd, const struct option_row *rows,
 	return -1;
 }
 
-/* A path that can be read; "-" is standard input. */
-static bool is_there(const char *path)
+int options_take(const struct command *cmd, const struct option_row *rows,
+		 int argc, char **argv)
 {
-	struct stat st;
+	struct getopt_tables t = { NULL };
+	int status = make_tables(&t, rows);
 
-	return !strcmp(path, "-") || !stat(path, &st);
+	if (!status)
+		status = take_all(cmd, rows, &t, argc, argv);
+	free(t.longs);
+	free(t.shorts);
+	return status;
+}
+
+/* "-" is standard input. */
+static bool is_missing(const char *path)
+{
+	return strcmp(path, "-") && paths_missing(path);
 }
 
 static void print_word(FILE *f, const char *word)
@@ -175,7 +198,32 @@ static char *turned(const struct command *cmd, int argc, char **argv)
 /* Is there no source, but something at the destination, which is new? */
 static bool turned_round(const char *dst, const char *src)
 {
-	return is_there(dst) && !is_there(src);
+	return !is_missing(dst) && is_missing(src);
+}
+
+static bool is_array_name(const char *path)
+{
+	return paths_has_extension(path, ".npy") ||
+	       paths_has_extension(path, ".npz");
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Could the last argument be the destination, and the others sources? A name
+ * may just be misspelt. */
+static bool may_turn(bool dst_first, int argc, char **argv)
+{
+	if (!dst_first)
+		return paths_may_be_container(argv[argc - 1]);
+	for (int i = optind; i < argc - 1; i++)
+		if (is_missing(argv[i]))
+			return false;
+	return !is_array_name(argv[argc - 1]);
 }
 
 int options_order(const struct command *cmd, bool dst_first, int argc,
@@ -184,14 +232,22 @@ int options_order(const struct command *cmd, bool dst_first, int argc,
 	const char *first = argv[optind], *last = argv[argc - 1];
 	const char *dst = dst_first ? first : last;
 	const char *src = dst_first ? last : first;
+	const char *there = strcmp(dst, "-") ? dst : "standard input";
 	char *line;
 
-	if (!turned_round(dst, src))
+	/* A destination that is standard output is always there. */
+	if (!turned_round(dst, src) || (!dst_first && there != dst))
 		return -1;
+	if (!may_turn(dst_first, argc, argv))
+		return cli_usage(cmd, "%s exists and %s does not, but the %s "
+				      "comes first, and the destination must "
+				      "be new",
+				 there, src,
+				 dst_first ? "destination" : "source");
 	line = turned(cmd, argc, argv);
 	cli_usage(cmd, "%s exists and %s does not, but the %s comes first; "
 		       "did you mean: %s",
-		  strcmp(dst, "-") ? dst : "standard input", src,
+		  there, src,
 		  dst_first ? "destination" : "source",
 		  line ? line : "the other order");
 	free(line);
@@ -202,15 +258,18 @@ int options_value_order(const struct command *cmd, const char *option,
 			const char *dst, const char *src, const char *argument)
 {
 	const char *value = argument == dst ? src : dst;
+	const char *role = value == src ? "source" : "destination";
 	char a[512], b[512];
 
 	if (!turned_round(dst, src))
 		return -1;
+	if (value == src ? is_directory(dst) : is_array_name(src))
+		return cli_usage(cmd, "%s exists and %s does not, but %s takes "
+				      "the %s, and the destination must be new",
+				 dst, src, option, role);
 	return cli_usage(cmd, "%s exists and %s does not, but %s takes the %s; "
 			      "did you mean: zrecord %s %s %s %s",
-			 dst, src, option,
-			 value == src ? "source" : "destination", cmd->name,
-			 option, cli_quote(a, sizeof(a), argument),
+			 dst, src, option, role, cmd->name, option, cli_quote(a, sizeof(a), argument),
 			 cli_quote(b, sizeof(b), value));
 }
 

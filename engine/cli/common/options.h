@@ -25,8 +25,8 @@ int options_take(const struct command *cmd, const struct option_row *rows,
 int options_help(const struct command *cmd);
 
 /* Are the paths in the wrong order: is there no source, but something at the
- * destination, which is new? Then prints the command line that was meant. A
- * status as of options_take. */
+ * destination, which is new? Then prints both, and the command line that was
+ * meant if that could be. A status as of options_take. */
 int options_order(const struct command *cmd, bool dst_first, int argc,
 		  char **argv);
 /* The same where one of them is the value of an option and the other is
