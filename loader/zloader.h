@@ -439,9 +439,10 @@ ZL_API int zl_open(struct zl_loader **out, const struct zl_stream *streams,
  * anything else. NULL, and a pointer to NULL, are allowed: a second close does
  * nothing, and of two threads that close through the same pointer one does
  * it. Threads that wait in zl_next, or in zl_restore and zl_seek for others to
- * leave, return -ECANCELED first; none may begin a call afterwards, but for zl_return and deleters. Takes no longer than the
- * gather and the transform calls that are under way. Batches that are held
- * stay valid: their memory goes with the last zl_return.
+ * leave, return -ECANCELED first; none may begin a call afterwards, but for
+ * zl_return and deleters. Takes no longer than the gather and the transform
+ * calls that are under way. Batches that are held stay valid: their memory goes
+ * with the last zl_return.
  * Returns 0; -EDEADLK in a callback of *l, which is stopped and stays. */
 ZL_API int zl_close(struct zl_loader **l);
 
