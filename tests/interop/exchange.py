@@ -134,7 +134,7 @@ def ours_to_loaderx(case, folder):
         os.mkdir(source)
         for i, record in enumerate(case.records):
             np.save(f"{source}/{i:06}.npy", record)
-    zrecord("create", *options, made, source)
+    zrecord("create", "-q", *options, made, source)
     zrecord("verify", made)
     with (Dense if case.dense else Ragged).open(made) as got:
         need(len(got) == case.count, f"{len(got)} records")
