@@ -128,8 +128,9 @@ fuzz:
 
 # ---- Checks -------------------------------------------------------------
 
-groups := selftest headers symbols includes unit asan engine fuzz cli mount \
-	interop tree
+# Two lanes, of about the same length, for two processors.
+lanes := --lane 'selftest unit asan engine cli' \
+	--lane 'headers symbols includes fuzz mount interop'
 .PHONY: check check-groups check-long check-unit check-asan check-cli \
 	check-mount check-interop check-headers check-symbols check-stress \
 	check-fuzz check-engine check-valgrind
@@ -137,7 +138,7 @@ check: deps
 	$(remake) check-groups
 check-groups: all $(unit_tests) $(test_tools) $(engine_stress)
 	$(asan_make) unit-tests selftests fuzz-programs
-	@$(run_tests) $(groups)
+	@$(run_tests) $(lanes) tree
 
 # Also the programs under the sanitizers, valgrind, and the stress tests.
 check-long: check
