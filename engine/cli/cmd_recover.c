@@ -21,9 +21,8 @@ struct recover {
 	unsigned char *buf;
 	size_t size;
 	struct idset kept, lost;
-	/* Of the records that are lost, but not of entries that were never
-	 * written: those are no news. */
-	struct zr_error first, last;
+	struct zr_error first, last; /* of lost records; last: if another */
+	struct zr_error why;         /* no reader takes the source as it is */
 };
 
 /* The new container keeps the dictionary. */
@@ -61,11 +60,30 @@ static int append(struct recover *k, const struct zr_shape *shape,
 
 static int lose(struct recover *k, uint64_t id, const struct zr_error *err)
 {
-	if (!idset_add(&k->lost, id))
+	if (!idset_add(&k->lost, id, id + 1))
 		return cli_fail("no memory");
-	if (!k->first.code)
-		k->first = *err;
-	k->last = *err;
+	*(k->first.code ? &k->last : &k->first) = *err;
+	return CLI_OK;
+}
+
+/* The records that the header counts and the table has no more: how many it
+ * counts is what a reader that refuses the table has found. */
+static int lose_entries(struct recover *k, const char *src)
+{
+	uint64_t records = zr_info(k->c)->records, count = k->why.found;
+	struct zr_error *err = k->first.code ? &k->last : &k->first;
+
+	if (k->why.code != -EUCLEAN || k->why.offset != 0 ||
+	    k->why.expected != records || count <= records)
+		return CLI_OK;
+	if (!idset_add(&k->lost, records, count))
+		return cli_fail("no memory");
+	err->code = -EBADMSG;
+	snprintf(err->message, sizeof(err->message),
+		 "%s: record %llu: meta.zr ends before its entry: expected "
+		 "entries of %llu records, found %llu",
+		 src, (unsigned long long)records, (unsigned long long)count,
+		 (unsigned long long)records);
 	return CLI_OK;
 }
 
@@ -90,7 +108,7 @@ static int recover_one(struct recover *k, uint64_t id)
 		return lose(k, id, &err);
 	if (rc)
 		return cli_error(&err);
-	if (!idset_add(&k->kept, id))
+	if (!idset_add(&k->kept, id, id + 1))
 		return cli_fail("no memory");
 	return append(k, &shape, bytes);
 }
@@ -110,74 +128,86 @@ static int recover_all(struct recover *k, const char *dst)
 	return status;
 }
 
-/* Whether a reader takes SRC as it is, with all its records. */
-static bool is_whole(const struct recover *k, const char *src,
-		     struct zr_error *why)
+static void ask_reader(struct recover *k, const char *src)
 {
 	struct zr_open_options opt = ZR_OPEN_OPTIONS_INIT;
 	struct zr_container *c;
 
-	why->code = 0;
 	if (cli_no_checksums)
 		opt.flags = ZR_OPEN_NO_CHECKSUMS;
-	if (k->lost.count || zr_open(&c, src, &opt, why))
-		return false;
-	zr_close(c);
-	return true;
+	if (!zr_open(&c, src, &opt, &k->why))
+		zr_close(c);
+}
+
+/* A build that was not finished is no news. */
+static void tell_why(const struct recover *k, const char *src)
+{
+	if (k->why.code == -EUCLEAN && k->why.offset == 8)
+		cli_fail("%s: data.zr has %llu bytes, expected at least %llu; "
+			 "no record was in those that are missing",
+			 src, (unsigned long long)k->why.expected,
+			 (unsigned long long)k->why.found);
+	else if (k->why.code && k->why.code != -ENODATA)
+		cli_error(&k->why);
 }
 
 /* A container of labels must lose the same records. */
-static void tell_lost(const struct recover *k, const char *src, const char *dst)
+static void tell_labels(const struct recover *k, const char *dst)
 {
-	unsigned long long count = k->lost.count, from = k->lost.run[0].first;
-	unsigned long long to = k->lost.run[k->lost.runs - 1].end - 1;
-	char *text = NULL;
+	unsigned long long from = k->lost.run[0].first;
+	bool moved = k->kept.run[k->kept.runs - 1].end > from;
+	char *text = NULL, then[64];
 	size_t len = 0;
 	FILE *f;
 
-	cli_error(&k->first);
-	if (count > 1) {
-		cli_error(&k->last);
-		cli_fail("%s: %llu records are lost, the first %llu, the last "
-			 "%llu; --json lists them",
-			 src, count, from, to);
-	}
-	if (k->kept.run[k->kept.runs - 1].end <= from)
-		return;
+	snprintf(then, sizeof(then),
+		 moved ? "ids from %llu on have moved"
+		       : "it ends before record %llu",
+		 from);
 	f = open_memstream(&text, &len);
 	if (f)
 		idset_print(&k->kept, f);
 	if (f && !fclose(f) && len <= SELECTION_SHOWN)
-		cli_fail("%s: ids from %llu on have moved; labels stay in step "
-			 "after 'zrecord recode --select %s LABELS NEW'",
-			 dst, from, text);
+		cli_fail("%s: %s; labels stay in step after 'zrecord recode "
+			 "--select %s LABELS NEW'",
+			 dst, then, text);
 	else
-		cli_fail("%s: ids from %llu on have moved; labels stay in step "
-			 "after 'zrecord recode --select @FILE LABELS NEW', "
-			 "FILE having what --json tells as \"kept\"",
-			 dst, from);
+		cli_fail("%s: %s; labels stay in step after 'zrecord recode "
+			 "--select @FILE LABELS NEW', FILE having what --json "
+			 "tells as \"kept\"",
+			 dst, then);
 	free(text);
+}
+
+static void tell_lost(const struct recover *k, const char *src, const char *dst)
+{
+	cli_error(&k->first);
+	if (k->last.code)
+		cli_error(&k->last);
+	if (k->lost.count > 1)
+		cli_fail("%s: %llu records are lost, the first %llu, the last "
+			 "%llu; --json lists them",
+			 src, (unsigned long long)k->lost.count,
+			 (unsigned long long)k->lost.run[0].first,
+			 (unsigned long long)k->lost.run[k->lost.runs - 1].end -
+				 1);
+	tell_labels(k, dst);
 }
 
 static void tell(const struct recover *k, const char *src, const char *dst,
 		 bool json)
 {
-	struct zr_error why;
-	bool whole = is_whole(k, src, &why);
-
 	if (k->lost.count)
 		tell_lost(k, src, dst);
-	/* A table that was cut does not tell what was lost; a build that was
-	 * not finished is no news. */
-	else if (!whole && why.code && why.code != -ENODATA)
-		cli_error(&why);
+	else
+		tell_why(k, src);
 	if (!json) {
 		printf("%s: %llu records whole, %llu not%s\n", dst,
 		       (unsigned long long)k->kept.count,
 		       (unsigned long long)k->lost.count,
-		       !whole			  ? ""
-		       : zr_info(k->c)->checksums ? "; the source is good"
-						  : "; the source can be read");
+		       k->lost.count || k->why.code ? ""
+		       : zr_info(k->c)->checksums   ? "; the source is good"
+						    : "; the source can be read");
 		return;
 	}
 	printf("{\"path\": ");
@@ -195,7 +225,6 @@ static int make(struct recover *k, const char *src, const char *dst,
 		const struct zr_create_options *opt)
 {
 	const struct zr_info *info = zr_info(k->c);
-	struct zr_error why;
 	int status = output_create(
 		&k->w, dst, info->kind, &info->dtype,
 		info->kind == ZR_DENSE ? &info->item_shape : NULL, opt);
@@ -203,10 +232,13 @@ static int make(struct recover *k, const char *src, const char *dst,
 	if (status)
 		return status;
 	status = recover_all(k, dst);
+	ask_reader(k, src);
+	if (!status)
+		status = lose_entries(k, src);
 	if (!status && !k->kept.count && k->lost.count)
-		status = cli_fail("%s: no record of it is whole, the first: %s",
-				  src, k->first.message);
-	else if (!status && !k->kept.count && !is_whole(k, src, &why))
+		status = cli_fail("%s; no record of it is whole",
+				  k->first.message);
+	else if (!status && !k->kept.count && k->why.code)
 		status = cli_fail("%s: no record of it is whole", src);
 	if (!status)
 		return output_publish(k->w, dst);

@@ -142,6 +142,8 @@ static void take_what_is_there(struct zr_container *c, uint64_t meta_size,
 
 	if (!c->info.published || c->meta.length > entries)
 		c->meta.length = entries;
+	if (!c->info.published)
+		c->header_tail = UINT64_MAX;
 	if (!c->info.published || c->meta.tail_offset > data_size)
 		c->meta.tail_offset = data_size;
 }
@@ -150,7 +152,7 @@ static int open_meta(struct zr_container *c, int dir, uint32_t flags,
 		     struct stat *st, struct zr_error *err)
 {
 	unsigned char head[ZR_META_TABLE];
-	uint64_t size;
+	uint64_t size, entries;
 	int rc;
 
 	rc = open_file(dir, "meta.zr", c->path, st, &c->meta_fd, err);
@@ -174,19 +176,17 @@ static int open_meta(struct zr_container *c, int dir, uint32_t flags,
 	rc = zr_meta_decode(&c->meta, head, c->path, err);
 	if (rc)
 		return name_generation(c, dir, head, rc, err);
-	if (c->meta.length > (size - ZR_META_TABLE) / ZR_ENTRY_BYTES &&
-	    !(flags & ZR_OPEN_RECOVER))
+	c->header_tail = c->meta.tail_offset;
+	entries = (size - ZR_META_TABLE) / ZR_ENTRY_BYTES;
+	if (c->meta.length > entries && !(flags & ZR_OPEN_RECOVER))
 		return zr_fail_at(
 			err, -EUCLEAN, c->path,
-			(struct zr_facts){ ZR_NONE, 0,
-					   (size - ZR_META_TABLE) /
-						   ZR_ENTRY_BYTES,
+			(struct zr_facts){ ZR_NONE, 0, entries,
 					   c->meta.length },
 			"meta.zr says %llu records, and has entries of %llu; "
 			"for what is left see `zrecord recover`",
 			(unsigned long long)c->meta.length,
-			(unsigned long long)((size - ZR_META_TABLE) /
-					     ZR_ENTRY_BYTES));
+			(unsigned long long)entries);
 	return 0;
 }
 

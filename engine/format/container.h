@@ -33,6 +33,7 @@ struct zr_container {
 	uint64_t head_hash, dict_hash; /* of meta.zr's first 4096, dict.zr */
 	struct zr_decode_dict *dict;
 	struct zr_meta meta;
+	uint64_t header_tail; /* above meta.tail_offset: data.zr was cut */
 	struct zr_info info;
 };
 

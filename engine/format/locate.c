@@ -51,6 +51,20 @@ static const char *entry_wrong(const struct zr_container *c,
 	return NULL;
 }
 
+/* Data that is missing is no fault of the entry. */
+static int data_cut(const struct zr_container *c, uint64_t id,
+		    const struct zr_entry *e, struct zr_error *err)
+{
+	return zr_fail_at(
+		err, -EBADMSG, c->data_path,
+		(struct zr_facts){ id, e->offset, end_of(e),
+				   c->meta.tail_offset },
+		"record %llu: the file ends before it does: expected at least "
+		"%llu bytes, found %llu",
+		(unsigned long long)id, (unsigned long long)end_of(e),
+		(unsigned long long)c->meta.tail_offset);
+}
+
 int zr_locate(const struct zr_container *c, uint64_t id, struct zr_entry *out,
 	      struct zr_error *err)
 {
@@ -73,6 +87,8 @@ int zr_locate(const struct zr_container *c, uint64_t id, struct zr_entry *out,
 	wrong = entry_wrong(c, out, &expected, &found);
 	if (!wrong)
 		return 0;
+	if (end_of(out) > c->meta.tail_offset && end_of(out) <= c->header_tail)
+		return data_cut(c, id, out, err);
 	return zr_fail_at(
 		err, -EBADMSG, c->path,
 		(struct zr_facts){ id, ZR_META_TABLE + id * ZR_ENTRY_BYTES,

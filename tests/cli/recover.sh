@@ -44,15 +44,74 @@ works "$ZRECORD" recode "$GOLDEN/dense_f4_raw" cut
 truncate -s 1000 cut/data.zr
 "$ZRECORD" recover cut r >out 2>err || fail "cut data: $? $(cat err)"
 same "r: 4 records whole, 19 not"
+sed -n 1p err | grep -q "cut/data.zr: record 4: the file ends before it does: expected at least 1200 bytes, found 1000" &&
+	sed -n 3p err | grep -q "19 records are lost, the first 4, the last 22" &&
+	sed -n 4p err | grep -q "r: .*recode --select 0:4 " ||
+	fail "cut data: $(cat err)"
+rm -rf r
+truncate -s 0 cut/data.zr
+refuses 1 "^zrecord: cut/data.zr: record 0: the file ends .*; no record of it is whole$" \
+	"$ZRECORD" recover cut r
+# An entry that ends past what the header counts is at fault itself.
+works "$ZRECORD" recode --no-checksums "$GOLDEN/dense_f4_raw" entry
+truncate -s 5000 entry/data.zr
+printf '\377\377' | dd of=entry/meta.zr bs=1 seek=4096 conv=notrunc status=none
+"$ZRECORD" recover entry r >out 2>err || fail "entry: $? $(cat err)"
+sed -n 1p err | grep -q "entry: record 0: its entry in meta.zr is damaged" &&
+	sed -n 2p err | grep -q "entry/data.zr: record 22: the file ends" ||
+	fail "entry: $(cat err)"
+rm -rf r cut entry
+# Cut where no record is.
+works "$ZRECORD" recode --no-checksums "$GOLDEN/dense_f4_raw" cut
+"$PYTHON" - <<'P'
+with open("cut/meta.zr", "r+b") as f:
+    f.seek(8)
+    tail = int.from_bytes(f.read(8), "little")
+    f.seek(8)
+    f.write((tail + 100).to_bytes(8, "little"))
+P
+"$ZRECORD" recover cut r >out 2>err || fail "cut behind: $? $(cat err)"
+same "r: 23 records whole, 0 not"
+grep -q "no record was in those that are missing" err ||
+	fail "cut behind: $(cat err)"
+grep -q "zrecord recover" err && fail "recover names itself: $(cat err)"
 rm -rf r cut
 works "$ZRECORD" recode "$GOLDEN/dense_f4_raw" cut
 truncate -s $((4096 + 16 * 7 + 3)) cut/meta.zr
 "$ZRECORD" recover cut r >out 2>err || fail "cut table: $? $(cat err)"
-same "r: 7 records whole, 0 not"
-grep -q "meta.zr" err || fail "cut table: does not say so: $(cat err)"
+same "r: 7 records whole, 16 not"
+[ "$(wc -l <err)" -eq 3 ] &&
+	sed -n 1p err | grep -q "cut: record 7: meta.zr ends before its entry: expected entries of 23 records, found 7" &&
+	sed -n 2p err | grep -q "cut: 16 records are lost, the first 7, the last 22" &&
+	sed -n 3p err | grep -q "r: .*recode --select 0:7 " ||
+	fail "cut table: $(cat err)"
+grep -q "zrecord recover" err && fail "recover names itself: $(cat err)"
 rm -rf r
+"$ZRECORD" recover --json cut r >out 2>err || fail "cut table: $? $(cat err)"
+same '{"path": "r", "records": 7, "lost_records": 16, "kept": "0:7", "lost": "7:23"}'
+rm -rf r
+# With data that is cut as well, and with one entry lost.
+cp -r cut both
+truncate -s 1000 both/data.zr
+"$ZRECORD" recover --json both r >out 2>err || fail "cut both: $? $(cat err)"
+same '{"path": "r", "records": 4, "lost_records": 19, "kept": "0:4", "lost": "4:23"}'
+rm -rf r both
 truncate -s 4096 cut/meta.zr
-refuses 1 "no record of it is whole" "$ZRECORD" recover cut r
+refuses 1 "^zrecord: cut: record 0: meta.zr ends .*; no record of it is whole$" \
+	"$ZRECORD" recover cut r
+rm -rf cut
+works "$ZRECORD" recode "$GOLDEN/dense_f4_raw" cut
+truncate -s $((4096 + 16 * 22)) cut/meta.zr
+"$ZRECORD" recover cut r >out 2>err || fail "cut entry: $? $(cat err)"
+same "r: 22 records whole, 1 not"
+[ "$(wc -l <err)" -eq 2 ] || fail "cut entry: $(cat err)"
+rm -rf r cut
+# A count that no file has takes no longer, and is told.
+works "$ZRECORD" recode --no-checksums "$GOLDEN/dense_f4_raw" cut
+printf '\0\0\0\0\0\0\0\020' | dd of=cut/meta.zr conv=notrunc status=none
+timeout 20 "$ZRECORD" recover --json cut r >out 2>err || fail "count: $(cat err)"
+same '{"path": "r", "records": 23, "lost_records": 1152921504606846953, "kept": "0:23", "lost": "23:1152921504606846976"}'
+rm -rf r
 # A raw record with other bytes is lost if there is a checksum, and only then.
 rm -rf cut
 works "$ZRECORD" recode "$GOLDEN/dense_f4_raw" cut

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool idset_add(struct idset *s, uint64_t id)
+bool idset_add(struct idset *s, uint64_t first, uint64_t end)
 {
-	if (s->runs && s->run[s->runs - 1].end == id) {
-		s->run[s->runs - 1].end++;
-		s->count++;
+	if (s->runs && s->run[s->runs - 1].end == first) {
+		s->run[s->runs - 1].end = end;
+		s->count += end - first;
 		return true;
 	}
 	if (s->runs == s->room) {
@@ -21,8 +21,8 @@ bool idset_add(struct idset *s, uint64_t id)
 		s->run = p;
 		s->room = room;
 	}
-	s->run[s->runs++] = (struct idset_run){ id, id + 1 };
-	s->count++;
+	s->run[s->runs++] = (struct idset_run){ first, end };
+	s->count += end - first;
 	return true;
 }
 

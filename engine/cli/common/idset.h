@@ -16,8 +16,9 @@ struct idset {
 	uint64_t count;
 };
 
-/* Add an id above those that are in. Returns false if there is no memory. */
-bool idset_add(struct idset *s, uint64_t id);
+/* Add ids [first, end) above those that are in. Returns false if there is no
+ * memory. */
+bool idset_add(struct idset *s, uint64_t first, uint64_t end);
 void idset_free(struct idset *s);
 
 /* Print it as a SELECTION, "0:5,6,8:10". */
