@@ -19,6 +19,7 @@ struct export
 	struct output out;
 	struct progress bar;
 	uint64_t done;
+	uint64_t files; /* dir */
 	int digits;
 	bool to_stdout;     /* not atomic: who reads it sees the end fail */
 	FILE *f;            /* npy, npz */
@@ -58,9 +59,11 @@ static int to_dir(void *ctx, const struct zr_info *info, const struct each *rec)
 		return CLI_FAILED;
 	snprintf(name, sizeof(name), "%0*llu.npy", x->digits,
 		 (unsigned long long)rec->id);
-	/* An id that the selection repeats is one file. */
-	fd = openat(x->out.fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+	fd = openat(x->out.fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 		    0666);
+	/* An id that the selection repeats is one file. */
+	if (fd < 0 && errno == EEXIST)
+		return step(x);
 	if (fd < 0)
 		return write_failed(x);
 	f = fdopen(fd, "wb");
@@ -72,6 +75,7 @@ static int to_dir(void *ctx, const struct zr_info *info, const struct each *rec)
 	fwrite(rec->elements, 1, (size_t)rec->bytes, f);
 	if (ferror(f) | fclose(f))
 		return write_failed(x);
+	x->files++;
 	return step(x);
 }
 
@@ -142,6 +146,18 @@ static int write_all(struct export *x, const struct zr_container *c,
 	return status;
 }
 
+static void tell_made(const struct export *x, char form, const char *dst)
+{
+	unsigned long long n = form == 'd' ? x->files : x->done;
+	const char *s = n == 1 ? "" : "s";
+
+	if (form == 'd')
+		cli_note("%s: a directory of %llu .npy file%s", dst, n, s);
+	else
+		cli_note("%s: one %s of %llu record%s", dst,
+			 form == 'n' ? ".npy" : ".npz", n, s);
+}
+
 static int export(const struct zr_container *c, const struct zr_selection *sel,
 		  char form, const char *dst)
 {
@@ -162,9 +178,12 @@ static int export(const struct zr_container *c, const struct zr_selection *sel,
 	progress_start(&x.bar, dst, "records", sel->count);
 	status = write_all(&x, c, sel, form);
 	progress_end(&x.bar);
+	if (status)
+		output_discard(&x.out);
+	else
+		status = output_commit(&x.out);
 	if (!status)
-		return output_commit(&x.out);
-	output_discard(&x.out);
+		tell_made(&x, form, dst);
 	return status;
 }
 
@@ -181,17 +200,53 @@ static bool parse_form(const char *name, char *form)
 	return false;
 }
 
+/* The extension of DST if it is one that files of other kinds have, and not
+ * just a dot in the name of a directory. */
+static const char *foreign_extension(const char *dst)
+{
+	static const char *const known[] = {
+		".csv",	   ".tsv",     ".txt",	   ".json",	".jsonl",
+		".ndjson", ".parquet", ".arrow",   ".feather",	".tfrecord",
+		".tar",	   ".tgz",     ".zip",	   ".gz",	".bz2",
+		".xz",	   ".zst",     ".h5",	   ".hdf5",	".nc",
+		".mat",	   ".pt",      ".pth",	   ".pkl",	".pickle",
+		".bin",	   ".msgpack", ".mdb",	   ".db",	".safetensors",
+		".png",	   ".jpg",     ".jpeg",	   ".wav",	".xlsx",
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (paths_has_extension(dst, known[i]))
+			return known[i];
+	return NULL;
+}
+
 /* What is asked for, or what the name of DST says. */
 static int choose_form(const struct command *cmd, const char *as,
 		       const char *dst, char *form)
 {
+	char named = paths_has_extension(dst, ".npy")	? 'n'
+		     : paths_has_extension(dst, ".npz") ? 'z'
+							: 0;
+	const char *foreign = foreign_extension(dst);
+
 	if (as && !parse_form(as, form))
 		return cli_usage(cmd, "--as takes dir, npy or npz, not '%s'",
 				 as);
+	if (as && named && named != *form)
+		return cli_usage(cmd,
+				 "'%s' has the name of a %s, and --as %s makes "
+				 "none; give DST another name, or leave --as "
+				 "out",
+				 dst, named == 'n' ? ".npy" : ".npz", as);
+	if (!as && foreign)
+		return cli_usage(cmd,
+				 "'%s': export writes no %s, but a .npy, a "
+				 ".npz or a directory of .npy; --as npy, npz "
+				 "or dir makes it of any name; 'zrecord cat "
+				 "--as text' and '--as json' print records",
+				 dst, foreign);
 	if (!as)
-		*form = paths_has_extension(dst, ".npy")   ? 'n'
-			: paths_has_extension(dst, ".npz") ? 'z'
-							   : 'd';
+		*form = named ? named : 'd';
 	if (*form == 'd' && !strcmp(dst, "-"))
 		return cli_usage(cmd, "standard output takes one file: --as "
 				      "npy or --as npz");
@@ -242,16 +297,17 @@ const struct command cmd_export = {
 	"[--as dir|npy|npz] [--select SELECTION] CONTAINER DST",
 	"Write records as .npy. DST must not exist; it appears whole or not "
 	"at\n"
-	"all. A DST that ends in .npy or .npz is that; - is standard output, "
-	"for\n"
-	"--as npy or npz.\n\n"
+	"all. A DST that ends in .npy or .npz is that, any other a "
+	"directory;\n"
+	"one that ends as files of other kinds do needs --as. - is standard\n"
+	"output, for --as npy or npz.\n\n"
 	"  --as dir   a directory with a file for each record, named by its "
 	"id;\n"
-	"             an id that is selected twice is one file (default)\n"
+	"             an id that is selected twice is one file\n"
 	"  --as npy   one array with the records along axis 0 (Dense)\n"
 	"  --as npz   one file with the members arr_0.npy, arr_1.npy, ...\n"
 	"  --select SELECTION   only these records, as for 'zrecord cat'\n"
-	"  -q, --quiet      no progress bar\n"
+	"  -q, --quiet      no progress bar, and no line about what was made\n"
 	"  --no-checksums   do not compare with check.zr\n",
 	run,
 };

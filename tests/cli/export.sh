@@ -28,6 +28,34 @@ same "export of Ragged --as npz" mixed got
 rm -r got got.npz
 refused 1 "npz" "$ZRECORD" export --as npy m.zr got.npy
 
+# The name says what is made, or does not and --as is asked for.
+for dst in e.csv e.TXT e.json e.parquet e.tar.gz e.zip e.h5; do
+	refused 2 "$dst.*no .*--as.*zrecord cat" "$ZRECORD" export a.zr $dst
+done
+for as in "dir e.npy" "npz e.npy" "npy e.npz" "dir e.NPZ"; do
+	refused 2 "${as#* }.*--as" "$ZRECORD" export --as ${as% *} a.zr ${as#* }
+done
+[ -z "$(find . -name 'e.*')" ] || failed "a name that is refused was made"
+done_well "$ZRECORD" export --as npz a.zr e.zip
+done_well "$ZRECORD" export --as dir a.zr e.csv
+done_well "$ZRECORD" export a.zr v1.2
+same "a dot in the name of a directory" want v1.2
+rm -r e.zip e.csv v1.2
+# What was made is told, in one line.
+told() { # TEXT OPTION...
+	local text=$1
+	shift
+	"$ZRECORD" export "$@" 2>.err >.out || failed "export $*: $?"
+	[ "$(cat .err)" = "$text" ] || failed "export $* says $(cat .err)"
+	rm -rf got*
+}
+told "got: a directory of 12 .npy files" a.zr got
+told "got: a directory of 1 .npy file" --select 3,3 a.zr got
+told "got.npy: one .npy of 12 records" a.zr got.npy
+told "got.npz: one .npz of 1 record" --select 3 a.zr got.npz
+told "" -q a.zr got
+told "" --as npy a.zr -
+
 # A selection: files have the ids of records, once each; arrays its order.
 done_well "$ZRECORD" export --select 11,3,3,0 a.zr got
 [ "$(ls got | tr '\n' ' ')" = '000000.npy 000003.npy 000011.npy ' ] ||

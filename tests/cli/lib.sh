@@ -14,8 +14,8 @@ fail() {
 	exit 1
 }
 
-# quiet FILE COMMAND...: stderr, in FILE, is empty; of create and recode it is
-# the one line that says what was made, which is taken off it.
+# quiet FILE COMMAND...: stderr, in FILE, is empty; of create, recode and export
+# it is the one line that says what was made, which is taken off it.
 quiet() {
 	local err=$1
 	shift
@@ -24,6 +24,10 @@ quiet() {
 	*zrecord" create "* | *zrecord" recode "*)
 		[ "$(wc -l <"$err")" -eq 1 ] || return 1
 		sed -i -E '/^[^:]*: [0-9]+ records?, (dense|ragged) /d' "$err"
+		;;
+	*zrecord" export "*)
+		[ "$(wc -l <"$err")" -eq 1 ] || return 1
+		sed -i -E '/^[^:]*: (one \.np[yz] of|a directory of) [0-9]+ /d' "$err"
 		;;
 	esac
 	[ ! -s "$err" ]

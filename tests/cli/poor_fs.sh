@@ -114,7 +114,7 @@ for lacks in "" replaces "replaces sandbox" "replaces nolink" \
 	"replaces nolink keeps EINVAL busy names"; do
 	for cmd in "create -q|a.npy" "create -q --codec zstd_dict|a.npy" \
 		"create -q --ragged|a.npy" "recode -q --codec zstd|a.zr" "recover|a.zr" \
-		"export|a.zr" "export --as npy|a.zr" "export --as npz|a.zr" \
+		"export -q|a.zr" "export -q --as npy|a.zr" "export -q --as npz|a.zr" \
 		"train --tier fast -o|a.npy"; do
 		set -- ${cmd%|*}
 		src=${cmd#*|}

@@ -178,14 +178,14 @@ def loaderx_to_ours(case, folder):
     for id in case.some_ids():
         need(zrecord("cat", "--as", "npy", made, id) ==
              npy(case.records[id]), f"cat of record {id}")
-    zrecord("export", "--as", "dir", made, out)
+    zrecord("export", "-q", "--as", "dir", made, out)
     files = sorted(os.listdir(out))
     need(len(files) == case.count, f"{len(files)} files")
     for id, name in enumerate(files):
         with open(f"{out}/{name}", "rb") as f:
             need(f.read() == npy(case.records[id]), f"file {name}")
     if case.dense:
-        zrecord("export", "--as", "npy", made, out + ".npy")
+        zrecord("export", "-q", "--as", "npy", made, out + ".npy")
         with open(out + ".npy", "rb") as f:
             need(f.read() == npy(case.array), "the array of all records")
 
