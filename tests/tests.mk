@@ -143,6 +143,7 @@ check-groups: all $(unit_tests) $(test_tools) $(engine_stress)
 # Also the programs under the sanitizers, valgrind, and the stress tests.
 check-long: check
 	ZRECORD_LONG=1 tests/run --build $(B) mount
+	ZRECORD_LONG=1 tests/run --build $(B) --only test_loader_shuffle unit
 	$(asan_make) all
 	@tests/run --build $(B)/asan cli mount
 	$(remake) check-valgrind
