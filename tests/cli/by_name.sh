@@ -19,8 +19,10 @@ done_well "$ZRECORD" export a x.npz
 	failed ".npz is none"
 done_well "$ZRECORD" export a y
 [ -d y ] || failed "y is no directory"
-done_well "$ZRECORD" export --as dir a y.npy
-[ -d y.npy ] || failed "--as dir: no directory"
+refused 2 'has the name of a .npy' "$ZRECORD" export --as dir a y.npy
+[ ! -e y.npy ] || failed "--as dir: it is there"
+done_well "$ZRECORD" export --as dir a z
+[ -d z ] || failed "--as dir: no directory"
 refused 1 'Ragged.*npz' "$ZRECORD" export r r.npy
 done_well "$ZRECORD" export --as npy a -
 same "standard output" .out a.npy

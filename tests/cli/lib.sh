@@ -20,7 +20,7 @@ quiet() {
 	local err=$1
 	shift
 	case "$* " in
-	*" -q "* | *" --help "*) ;;
+	*" -q "* | *" --help "* | *zrecord" export "*" - ") ;;
 	*zrecord" create "* | *zrecord" recode "*)
 		[ "$(wc -l <"$err")" -eq 1 ] || return 1
 		sed -i -E '/^[^:]*: [0-9]+ records?, (dense|ragged) /d' "$err"
