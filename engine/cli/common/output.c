@@ -111,7 +111,11 @@ static int claim(const struct output *o)
 	return fd < 0 ? -1 : close(fd);
 }
 
-/* Without RENAME_NOREPLACE a link takes the name, which fails if it is taken,
+/* From here on it is as a container is published (engine/write/build.c), for
+ * files and other directories: all that both may use is zrecord.h, and to
+ * publish what is no container is no matter of the library.
+ *
+ * Without RENAME_NOREPLACE a link takes the name, which fails if it is taken,
  * or without those something empty, which the rename replaces. Where a rename
  * does not replace even that (rclone), it replaces nothing. */
 static int rename_over_claim(const struct output *o)
